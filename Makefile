@@ -1,0 +1,35 @@
+# make audit   train on the simulated campus and show the result
+# make test    all tests
+# make check   format, lint, types, direction of imports
+# make bench   speed, side by side with the usual way
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: audit test check bench clean
+
+audit: $(READY)
+	$(BIN)/veilmap train campus --out runs/campus --overwrite
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python benchmarks/train.py
+	$(BIN)/python benchmarks/inspect_csv.py
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) runs

@@ -1,0 +1,88 @@
+"""How good is the map? Simple predictors and federated networks on the same honest split.
+
+    python examples/map_quality.py FILE --cell CELL [--user USER] [--tuned tuned.toml] [--seeds 5]
+
+Prints RMSE in dB on the test data, mean and standard deviation over the seeds; a seed decides the
+split, the initial weights and every draw. Options of the split: --split, --burst-gap (seconds).
+"""
+
+import argparse
+import statistics
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+
+import veilmap
+from veilmap.local_data import LocalData
+from veilmap.settings import load_toml
+from veilmap.study.train import prepare, train
+
+PAPER = {"scaler": "fitted", "label_offset_dbm": "none"}
+FEDSGD = {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
+FEDAVG_SLOW = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
+FEDAVG_FAST = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-3}
+NETWORKS = {
+    "paper, FedSGD, η=1e-3": PAPER | FEDSGD,
+    "paper, FedAvg B=20 E=5, η=1e-5": PAPER | FEDAVG_SLOW,
+    "paper, FedAvg B=20 E=5, η=1e-3": PAPER | FEDAVG_FAST,
+    "centred, FedSGD, η=1e-3": FEDSGD,
+    "centred, FedAvg B=20 E=5, η=1e-5": FEDAVG_SLOW,
+    "centred, FedAvg B=20 E=5, η=1e-3": FEDAVG_FAST,
+}
+
+
+def simple_predictors(prepared, seed):
+    """Predictors that see all training rows at once."""
+    pieces = [data for this in prepared.rounds for data in this.data.values()]
+    rows = LocalData.join(pieces)
+    x, test = (prepared.plan.scaler.standardise(part.xy_m) for part in (rows, prepared.test))
+    forest = RandomForestRegressor(100, min_samples_leaf=5, random_state=seed, n_jobs=-1)
+    for name, model in (("linear in x and y", LinearRegression()), ("random forest", forest)):
+        errors = model.fit(x, rows.rsrp_dbm).predict(test) - prepared.test.rsrp_dbm
+        yield name, float(np.sqrt(np.mean(errors**2)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file")
+    parser.add_argument("--cell")
+    parser.add_argument("--user", help="only this user; the beginning of the name is enough")
+    parser.add_argument("--cumulative", action="store_true", help="cumulative online FL")
+    parser.add_argument("--interval", default="1w")
+    parser.add_argument("--split", default="burst")
+    parser.add_argument("--burst-gap", type=float, default=300.0)
+    parser.add_argument("--max-accuracy", type=float)
+    parser.add_argument("--tuned", type=Path)
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    reading = veilmap.Reading(drop_invalid=True, max_accuracy_m=options.max_accuracy)
+    data = veilmap.read(options.file, reading=reading)
+    if options.user:
+        data = data.keep(pl.col("user").str.starts_with(options.user))
+    task = {"cell": options.cell, "interval": options.interval, "split": options.split,
+            "burst_gap_s": options.burst_gap, "cumulative": options.cumulative}  # fmt: skip
+    networks = dict(NETWORKS)
+    if options.tuned:
+        tables = load_toml(options.tuned)
+        networks["centred, FedAvg, tuned"] = FEDAVG_FAST | tables["model"] | tables["training"]
+    found: dict[str, list[float]] = {}
+    for seed in range(options.seeds):
+        prepared = prepare(data, veilmap.RunSettings.of(seed=seed, **task))
+        found.setdefault("constant", []).append(prepared.rmse_constant_db)
+        for name, rmse_db in simple_predictors(prepared, seed):
+            found.setdefault(name, []).append(rmse_db)
+        for name, settings in networks.items():
+            run = train(data, seed=seed, **task, **settings)
+            found.setdefault(name, []).append(run.rmse_db)
+    print(f"{len(prepared.rounds)} rounds of {options.interval}, {len(prepared.users)} users, "
+          f"{len(prepared.data):,} rows, {options.split} split, {options.seeds} seeds")  # fmt: skip
+    for name, values in found.items():
+        spread = statistics.stdev(values) if len(values) > 1 else 0.0
+        print(f"{name:34s} {statistics.mean(values):6.2f} ± {spread:.2f} dB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""``python -m veilmap``."""
+
+from veilmap.cli import main
+
+main()

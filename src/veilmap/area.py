@@ -1,0 +1,50 @@
+"""The rectangle in which the map is learned and the attacker looks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError
+
+
+@dataclass(frozen=True)
+class Area:
+    """The area of interest in projected metres (the paper: the campus boundary, about 3 km²)."""
+
+    x_min_m: float
+    y_min_m: float
+    x_max_m: float
+    y_max_m: float
+
+    def __post_init__(self) -> None:
+        bounds = (self.x_min_m, self.y_min_m, self.x_max_m, self.y_max_m)
+        if not np.isfinite(bounds).all() or self.width_m < 0 or self.height_m < 0:
+            raise UserError(
+                f"an area must be finite with min <= max on both axes, got {bounds} (x_min, y_min, "
+                "x_max, y_max in metres); give west,south,east,north in this order"
+            )
+
+    @classmethod
+    def around(cls, xy_m: NDArray[np.float64]) -> "Area":
+        """The bounding box of some points."""
+        low, high = xy_m.min(axis=0), xy_m.max(axis=0)
+        return cls(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+
+    @property
+    def width_m(self) -> float:
+        return self.x_max_m - self.x_min_m
+
+    @property
+    def height_m(self) -> float:
+        return self.y_max_m - self.y_min_m
+
+    @property
+    def centre_m(self) -> NDArray[np.float64]:
+        return np.array([self.x_min_m + self.x_max_m, self.y_min_m + self.y_max_m]) / 2
+
+    def contains(self, xy_m: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which points lie inside; a reconstruction that does not is "diverged" in the paper."""
+        low, high = (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m)
+        inside: NDArray[np.bool_] = np.all((xy_m >= low) & (xy_m <= high), axis=-1)
+        return inside

@@ -1,0 +1,54 @@
+"""The list of commands, and how a run of any of them ends."""
+
+import sys
+
+from cyclopts import App, Parameter
+
+from veilmap.cli.config import layer_files, option_name
+from veilmap.errors import UserError
+
+COMMANDS = {
+    "inspect": "What is in a measurement file.",
+    "train": "Train the signal map of one cell by online federated learning.",
+    "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
+    "tune": "Find the network and learning rate that suit a cell, by Hyperband.",
+    "simulate": "Write the measurements of a simulated world to a file.",
+}
+
+
+def make_app() -> App:
+    """The commands, none of them imported yet."""
+    app = App(
+        name="veilmap",
+        help="Federated signal maps: train them, see what they give away, stop it.",
+        version=_version,
+        default_parameter=Parameter(name_transform=option_name, negative="", consume_multiple=True),
+        config=layer_files,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for name, help_text in COMMANDS.items():
+        app.command(f"veilmap.cli.{name}:{name}_", name=name, help=help_text)
+    return app
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command; a user's mistake is one line and exit code 2."""
+    try:
+        make_app()(arguments)
+    except UserError as error:
+        print(f"veilmap: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("veilmap: interrupted; finished files are whole", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output, such as head, has had enough.
+        sys.stderr.close()
+        sys.exit(141)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("veilmap")

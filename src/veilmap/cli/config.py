@@ -1,0 +1,40 @@
+"""Settings files under the options: an option on the command line wins over a file."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from cyclopts import App, ArgumentCollection
+from cyclopts.config import Dict
+
+# Most particular first: the first one that knows a setting decides.
+FILE_OPTIONS = ("--model", "--config")
+
+
+def option_name(field: str) -> str:
+    """``max_accuracy_m`` → ``max-accuracy``: units belong to the code, not to the shell."""
+    return re.sub(r"_(m|s|dbm)$", "", field.strip("_")).replace("_", "-")
+
+
+def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill the options that were not given from the files that were."""
+    for option in FILE_OPTIONS:
+        for argument in arguments:
+            if option in argument.names and argument.tokens:
+                path = Path(argument.tokens[0].value)
+                values = _flat(path)
+                # Tables that this command has no use for were checked by _flat all the same.
+                layer = Dict(
+                    values, source=str(path), use_commands_as_keys=False, allow_unknown=True
+                )
+                layer(app, commands, arguments)
+
+
+def _flat(path: Path) -> dict[str, Any]:
+    """The values of a settings file by option name, after a check of the whole file."""
+    from veilmap.settings import load_toml, parse
+    from veilmap.study.settings import SettingsFile
+
+    tables = load_toml(path)
+    parse(SettingsFile, tables, path.name)
+    return {option_name(name): value for table in tables.values() for name, value in table.items()}

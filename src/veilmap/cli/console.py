@@ -1,0 +1,35 @@
+"""Where commands print: results to standard output, progress to standard error."""
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+stdout = Console(highlight=False)
+stderr = Console(stderr=True, highlight=False)
+
+
+def say(text: str) -> None:
+    """One line as it is: not wrapped, so that paths and commands can be copied."""
+    stdout.print(text, soft_wrap=True, markup=False)
+
+
+def progress() -> Progress:
+    """A progress bar with the time left; silent where standard error is no terminal."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("time left"),
+        TimeRemainingColumn(),
+        console=stderr,
+        transient=True,
+        disable=not stderr.is_terminal,
+    )
+
+
+def table(title: str | None, *columns: str, left: int = 1) -> Table:
+    """An empty table: the first ``left`` columns are names, the others numbers."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for index, name in enumerate(columns):
+        made.add_column(name, justify="left" if index < left else "right")
+    return made

@@ -1,0 +1,54 @@
+"""``veilmap inspect``."""
+
+from pathlib import Path
+
+from veilmap.cli.console import say, stdout, table
+from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.inspection import Inspection, inspect
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+
+
+def inspect_(
+    file: str,
+    *,
+    config: Path | None = None,
+    columns: ColumnOptions = Columns(),
+    reading: ReadingOptions = Reading(),
+) -> None:
+    """Show what is in a measurement file; bad rows are counted, never refused.
+
+    Args:
+        file: CSV (also .gz) or Parquet, with any column names.
+        config: settings file (TOML) under the options given here.
+    """
+    _show(inspect(file, columns, reading))
+
+
+def _show(found: Inspection) -> None:
+    facts = table(None, "", "", left=2)
+    facts.show_header = False
+    facts.add_row("file", found.source)
+    facts.add_row("rows", f"{found.rows:,}")
+    facts.add_row("users", f"{found.users:,}")
+    facts.add_row("cells", f"{found.cells:,}")
+    facts.add_row("time", f"{found.first:%Y-%m-%d %H:%M} to {found.last:%Y-%m-%d %H:%M} UTC")
+    facts.add_row("extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km))
+    facts.add_row(
+        "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
+    )
+    facts.add_row("accuracy", f"unknown in {found.unknown_accuracy:,} rows")
+    facts.add_row("invalid", "none" if not found.faults else "")
+    for fault in found.faults:
+        facts.add_row("", str(fault))
+    stdout.print(facts)
+    if found.faults:
+        say("\nread the others with --drop-invalid")
+    say(
+        f"\ndensest: user {found.densest_user} in cell {found.densest_cell}, "
+        f"{found.densest_rows:,} measurements"
+    )
+    rounds = table(None, "T", "rounds", "points per round")
+    for count in found.rounds:
+        rounds.add_row(count.interval, f"{count.rounds:,}", f"{count.points_per_round:,.0f}")
+    stdout.print(rounds)

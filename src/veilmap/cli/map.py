@@ -1,0 +1,34 @@
+"""``veilmap map``."""
+
+from pathlib import Path
+from typing import Literal
+
+from veilmap.cli.console import say
+from veilmap.signal_map.export import FORMATS, export
+from veilmap.study.run_folder import RunFolder
+
+
+def map_(
+    run: Path,
+    *,
+    format: Literal["geotiff", "geojson", "png"] = "geotiff",
+    resolution: float | None = None,
+    out: Path | None = None,
+) -> None:
+    """Write the predicted signal map of a run's area, georeferenced.
+
+    Args:
+        run: the folder that "veilmap train --out" made.
+        format: geotiff and geojson open in QGIS as they are; png is a picture to look at, which
+            the .pgw file beside it also places in QGIS.
+        resolution: metres per pixel. Default: 400 pixels along the longer side (geojson: 100).
+        out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
+    """
+    path = out or run / f"map{FORMATS[format][0]}"
+    raster = export(RunFolder(run).load_map(), path, format, resolution)
+    rows, columns = raster.rsrp_dbm.shape
+    low, high = raster.rsrp_dbm.min(), raster.rsrp_dbm.max()
+    say(
+        f"wrote {path}: {columns} x {rows} squares of {raster.resolution_m:g} m, "
+        f"{low:.1f} to {high:.1f} dBm, EPSG:{raster.projection.epsg}"
+    )

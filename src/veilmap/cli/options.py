@@ -1,0 +1,24 @@
+"""Groups of options that several commands share, flattened into plain options."""
+
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from veilmap.federation.plan import Training
+from veilmap.model.network import Network
+from veilmap.rounds import Split
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+from veilmap.study.settings import Task
+
+
+def _group(title: str, order: int) -> Parameter:
+    return Parameter(name="*", group=Group(title, sort_key=order))
+
+
+TaskOptions = Annotated[Task, _group("What is learned", 1)]
+TrainingOptions = Annotated[Training, _group("Federated training", 2)]
+TestOptions = Annotated[Split, _group("Test data", 3)]
+NetworkOptions = Annotated[Network, _group("Network", 4)]
+ColumnOptions = Annotated[Columns, _group("Columns of the file (default: guessed)", 5)]
+ReadingOptions = Annotated[Reading, _group("Reading", 6)]

@@ -1,0 +1,107 @@
+"""``veilmap train``."""
+
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from veilmap.cli.console import progress, say, stdout, table
+from veilmap.cli.options import (
+    ColumnOptions,
+    NetworkOptions,
+    ReadingOptions,
+    TaskOptions,
+    TestOptions,
+    TrainingOptions,
+)
+from veilmap.federation.plan import Training
+from veilmap.model.network import Network
+from veilmap.rounds import SPLITS, Split
+from veilmap.sources.columns import Columns
+from veilmap.sources.reader import read
+from veilmap.sources.reading import Reading
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings, Task
+from veilmap.study.train import Prepared, RoundRecord, prepare, train
+
+
+def train_(
+    data: str = "campus",
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    past: bool = False,
+    config: Path | None = None,
+    model: Path | None = None,
+    task: TaskOptions = Task(),
+    training: TrainingOptions = Training(),
+    test: TestOptions = Split(),
+    network: NetworkOptions = Network(),
+    columns: ColumnOptions = Columns(),
+    reading: ReadingOptions = Reading(),
+) -> None:
+    """Train the signal map of one cell by online federated learning (Algorithm 1).
+
+    The paper's settings are: --scaler fitted --label-offset none --split random, with
+    --batch-size inf --epochs 1 --learning-rate 1e-3 for FedSGD and
+    --batch-size 20 --epochs 5 --learning-rate 1e-5 for FedAvg.
+
+    Args:
+        data: a measurement file (CSV, also .gz, or Parquet), or "campus" for the simulated world.
+        out: folder for the model, the transcript, the settings and the results.
+        overwrite: replace a finished run in that folder.
+        past: also print the RMSE on the data of all earlier rounds.
+        config: settings file (TOML) under the options given here.
+        model: settings file that "veilmap tune" wrote.
+    """
+    settings = RunSettings(task, test, network, training)
+    folder = None if out is None else RunFolder(out)
+    if folder is not None and not overwrite:
+        folder.refuse_finished()
+    measurements = read(data, columns, reading)
+    for fault in measurements.dropped:
+        say(f"dropped: {fault}")
+    prepared = prepare(measurements, settings)
+    if folder is not None:
+        folder.clear()
+    _announce(prepared)
+    with progress() as bar:
+        job = bar.add_task("training", total=len(prepared.rounds))
+
+        def on_round(record: RoundRecord) -> None:
+            say(_line(record, measurements.timezone))
+            bar.advance(job)
+
+        run = train(prepared, out=out, on_round=on_round, past=past)
+    summary = table(None, "RMSE on the test data", "dB")
+    summary.add_row("the map after the last round", f"{run.rmse_db:.2f}")
+    summary.add_row("a constant, the training data's mean", f"{prepared.rmse_constant_db:.2f}")
+    stdout.print()
+    stdout.print(summary)
+    if out is not None:
+        say(f"\nwritten to {out}; the map as a file: veilmap map {out} --format geotiff")
+
+
+def _announce(prepared: Prepared) -> None:
+    settings, plan = prepared.settings, prepared.plan
+    size, epochs = plan.training.batch_size, plan.training.epochs
+    facts = table(None, "", "", left=2)
+    facts.show_header = False
+    source = f"{prepared.data.source}, cell {prepared.cell}"
+    knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
+    split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
+    facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
+    facts.add_row("rounds", f"{len(prepared.rounds)} of T = {settings.task.interval}")
+    facts.add_row("training", f"{plan.training.name}, {knobs}")
+    facts.add_row("test data", f"{len(prepared.test):,} rows, {split}")
+    facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")
+    stdout.print(facts)
+    stdout.print()
+
+
+def _line(record: RoundRecord, timezone: str) -> str:
+    start = datetime.fromtimestamp(record.start_s, ZoneInfo(timezone))
+    past = "" if record.rmse_past_db is None else f"   earlier rounds {record.rmse_past_db:6.2f} dB"
+    return (
+        f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {record.users:3d} users"
+        f"   {record.n:7,d} points   RMSE {record.rmse_db:6.2f} dB{past}"
+    )

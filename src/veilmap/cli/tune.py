@@ -1,0 +1,65 @@
+"""``veilmap tune``."""
+
+from pathlib import Path
+
+from veilmap.cli.console import progress, say
+from veilmap.cli.options import (
+    ColumnOptions,
+    ReadingOptions,
+    TaskOptions,
+    TestOptions,
+    TrainingOptions,
+)
+from veilmap.errors import out_of_range
+from veilmap.federation.plan import Training
+from veilmap.files import write_whole
+from veilmap.rounds import Split
+from veilmap.sources.columns import Columns
+from veilmap.sources.reader import read
+from veilmap.sources.reading import Reading
+from veilmap.study.settings import RunSettings, Task
+from veilmap.study.tune import tune
+
+
+def tune_(
+    data: str = "campus",
+    *,
+    out: Path = Path("tuned.toml"),
+    trials: int = 60,
+    config: Path | None = None,
+    task: TaskOptions = Task(),
+    training: TrainingOptions = Training(),
+    test: TestOptions = Split(),
+    columns: ColumnOptions = Columns(),
+    reading: ReadingOptions = Reading(),
+) -> None:
+    """Find depth, widths, activations, dropout and learning rate for a cell, by Hyperband.
+
+    Every trial is a federated run with the given T, B and E; bad ones are stopped early. RMSE is
+    measured on a part of the training data, so the test data of "train" stay unseen. Finished
+    trials are kept beside the result: the same command goes on where it was stopped.
+
+    Args:
+        data: a measurement file (CSV, also .gz, or Parquet), or "campus" for the simulated world.
+        out: the settings file to write, for "veilmap train --model".
+        trials: how many trials in all.
+        config: settings file (TOML) under the options given here.
+    """
+    if trials < 1:
+        raise out_of_range("trials", "at least 1", trials)
+    measurements = read(data, columns, reading)
+    journal = out.with_name(out.name + ".journal")
+    with progress() as bar:
+        job = bar.add_task("tuning", total=trials)
+
+        def on_trial(number: int, rmse_db: float | None, best_db: float) -> None:
+            reached = "stopped early" if rmse_db is None else f"{rmse_db:.2f} dB"
+            say(f"trial {number:4d}   {reached:14s}   best {best_db:.2f} dB")
+            bar.update(job, completed=number)
+
+        settings = RunSettings(task=task, test=test, training=training)
+        tuned = tune(measurements, settings, trials=trials, journal=journal, on_trial=on_trial)
+    write_whole(out, tuned.as_toml().encode())
+    say(f"\nbest of {tuned.trials} trials ({tuned.pruned} stopped early):\n")
+    say(tuned.as_toml())
+    say(f"written to {out}; use it with: veilmap train {data} --model {out}")

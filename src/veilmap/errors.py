@@ -1,0 +1,21 @@
+"""The one error a user of veilmap is meant to see."""
+
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """Something the user can mend: bad data, a bad setting, a bad path.
+
+    The message is one line: what is wrong, what is demanded, the value found, the way out.
+    The command line prints it and exits with code 2; a program may catch it as ``ValueError``.
+    """
+
+
+def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserError:
+    """The error for a name that is not in a table of names."""
+    return UserError(f"unknown {what} {value!r}; choose one of: {', '.join(choices)}")
+
+
+def out_of_range(what: str, demand: str, value: object) -> UserError:
+    """The error for a number outside its range."""
+    return UserError(f"{what} must be {demand}, got {value!r}")

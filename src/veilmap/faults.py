@@ -1,0 +1,86 @@
+"""What makes a row unusable, kind by kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+_LAT, _LON, _SIGNAL = pl.col("lat_deg"), pl.col("lon_deg"), pl.col("rsrp_dbm")
+
+MIN_DBM = -200.0
+MAX_DBM = 0.0
+
+# Kind → which rows have it, and the columns that show it. A row counts under its first kind.
+CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
+    "missing user": (pl.col("user").is_null(), ()),
+    "missing cell": (pl.col("cell").is_null(), ()),
+    "missing or unreadable time": (pl.col("time").is_null(), ()),
+    "missing or unreadable position": (
+        ~(_LAT.is_finite() & _LON.is_finite()).fill_null(False),
+        ("lat_deg", "lon_deg"),
+    ),
+    "position out of range": (
+        (_LAT.abs() > 90) | (_LON.abs() > 180),
+        ("lat_deg", "lon_deg"),
+    ),
+    "position (0, 0)": ((_LAT == 0) & (_LON == 0), ()),
+    "missing or unreadable signal": (~_SIGNAL.is_finite().fill_null(False), ()),
+    f"signal at or above {MAX_DBM:g} dBm": (_SIGNAL >= MAX_DBM, ("rsrp_dbm",)),
+    # -200 itself is what some loggers write for "no value".
+    f"signal at or below {MIN_DBM:g} dBm": (_SIGNAL <= MIN_DBM, ("rsrp_dbm",)),
+}
+DUPLICATE = "duplicate of an earlier row"
+KINDS = (*CONDITIONS, DUPLICATE)
+
+# A measurement is the same as another when all of these agree.
+IDENTITY = ("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """How many rows have one kind of fault, and the first of them (rows count from 1)."""
+
+    kind: str
+    rows: int
+    first_row: int | None = None
+    first_value: str = ""
+
+    def __str__(self) -> str:
+        value = f": {self.first_value}" if self.first_value else ""
+        place = "" if self.first_row is None else f" (first at row {self.first_row:,}{value})"
+        return f"{self.rows:,} with {self.kind}{place}"
+
+
+def fault_kind() -> pl.Expr:
+    """The index in ``KINDS`` of a row's first fault other than duplication; null for none."""
+    kinds = (
+        pl.when(condition).then(pl.lit(index, pl.UInt8))
+        for index, (condition, _) in enumerate(CONDITIONS.values())
+    )
+    return pl.coalesce(*kinds).alias("fault")
+
+
+def find_faults(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
+    """The sound rows, and the counts of the others. ``frame`` has a ``row`` column."""
+    frame = frame.with_columns(fault_kind())
+    sound = frame.filter(pl.col("fault").is_null())
+    is_new = sound.select(pl.struct(IDENTITY).is_first_distinct()).to_series()
+    duplicates = sound.filter(~is_new).with_columns(fault=pl.lit(KINDS.index(DUPLICATE), pl.UInt8))
+    wrong = pl.concat([frame.filter(pl.col("fault").is_not_null()), duplicates])
+    return sound.filter(is_new).drop("fault", "row"), count_faults(wrong.lazy())
+
+
+def count_faults(wrong: pl.LazyFrame) -> tuple[Fault, ...]:
+    """Faulty rows, in file order with their ``fault`` and ``row``, counted by kind."""
+    shown = pl.col("row", "lat_deg", "lon_deg", "rsrp_dbm")
+    firsts = wrong.group_by("fault").agg(pl.len().alias("rows"), shown.sort_by("row").first())
+    counted = firsts.sort("fault").collect(engine="streaming")
+    return tuple(_fault(first) for first in counted.iter_rows(named=True))
+
+
+def _fault(first: Mapping[str, Any]) -> Fault:
+    kind = KINDS[first["fault"]]
+    shown = CONDITIONS[kind][1] if kind in CONDITIONS else ()
+    values = ", ".join(f"{first[name]}" for name in shown)
+    return Fault(kind, first["rows"], first["row"], values)

@@ -1,0 +1,59 @@
+"""What server and users agree on before the first round."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
+
+from veilmap.errors import out_of_range
+from veilmap.local_data import Scaler
+from veilmap.model.network import Network
+
+
+@dataclass(frozen=True)
+class Training:
+    """The knobs of Algorithm 1.
+
+    Attributes:
+        epochs: E, how often a phone goes over its data in a round.
+        batch_size: B, the points per gradient step; "inf" takes all at once, which with one epoch
+            is FedSGD.
+        learning_rate: η of the phone's SGD.
+        fraction: C, the share of users that the server asks in a round.
+        cumulative: keep the data of earlier rounds on the phone and train on all of it.
+    """
+
+    epochs: int = 5
+    batch_size: int | Literal["inf"] = 20
+    learning_rate: float = 1e-3
+    fraction: float = 1.0
+    cumulative: bool = False
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise out_of_range("epochs", "at least 1", self.epochs)
+        if self.batch_size != "inf" and self.batch_size < 1:
+            raise out_of_range("batch_size", "at least 1, or 'inf'", self.batch_size)
+        if not (isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise out_of_range("learning_rate", "a number above 0", self.learning_rate)
+        if not 0 < self.fraction <= 1:
+            raise out_of_range("fraction", "above 0 and at most 1", self.fraction)
+
+    @property
+    def name(self) -> str:
+        """The scheme's name in the paper."""
+        plain = "fedsgd" if self.batch_size == "inf" and self.epochs == 1 else "fedavg"
+        return f"cumulative {plain}" if self.cumulative else plain
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The network, the scale of its input and labels, the training, and the root seed.
+
+    The network learns ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
+    """
+
+    network: Network
+    scaler: Scaler
+    training: Training = Training()
+    label_offset_dbm: float = 0.0
+    seed: int = 0

@@ -1,0 +1,52 @@
+"""Algorithm 1 line by line, as plain as it can be written.
+
+``server`` and ``client`` do the same faster; a test holds them together. The numbers on the
+right are the paper's lines; lines 9-11, the attack, read the observations later.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.federation.client import mini_batches
+from veilmap.federation.plan import Plan
+from veilmap.local_data import LocalData, Round
+from veilmap.model.reference import gradient
+from veilmap.streams import stream
+
+Floats = NDArray[np.float32]
+
+
+def server_executes(plan: Plan, rounds: Sequence[Round], users: Sequence[str]) -> Iterator[Floats]:
+    """w_1, w_2, … w_R."""
+    w = plan.network.initialise(plan.seed)  # 3
+    for this in rounds:  # 4
+        m = max(int(plan.training.fraction * len(users)), 1)  # 5
+        subset = stream(plan.seed, "participants", this.number).permutation(len(users))[:m]  # 6
+        n_t, w_t = {}, {}
+        for user in (users[k] for k in subset):  # 7
+            if user in this.data:
+                w_t[user] = user_update(plan, user, w, this.number, this.data[user])  # 8
+                n_t[user] = len(this.data[user])
+        if w_t:
+            w = _weighted_mean(w_t, n_t)  # 12
+        yield w
+
+
+def user_update(plan: Plan, user: str, w: Floats, t: int, local_data: LocalData) -> Floats:
+    """UserUpdate(k, w, t, B)."""
+    local_batch = local_data  # 15, 16
+    dropout = stream(plan.seed, "dropout", user, t)
+    batches = mini_batches(plan, local_batch, user, t)  # 18
+    for _ in range(plan.training.epochs):  # 19
+        for b in batches:  # 20
+            step = gradient(plan.network, w, b, dropout)
+            w = w - np.float32(plan.training.learning_rate) * step  # 21
+    return w  # 22
+
+
+def _weighted_mean(w_t: Mapping[str, Floats], n_t: Mapping[str, int]) -> Floats:
+    shares = np.array([n_t[user] for user in w_t]) / sum(n_t.values())
+    mean = shares @ np.stack(list(w_t.values())).astype(np.float64)
+    return mean.astype(np.float32)

@@ -1,0 +1,27 @@
+"""Files that are either whole or not there."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from veilmap.errors import UserError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write ``content`` under a temporary name, flush it to the disk, then rename.
+
+    A reader, or the same command after a crash, never meets a half-written file.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise UserError(f"cannot write {path}: {reason}; choose another place for it") from error

@@ -1,0 +1,85 @@
+"""What one phone holds: its points of a round, and the scale in which the network sees them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.area import Area
+
+
+@dataclass(frozen=True)
+class LocalData:
+    """The measurements D_t^k that arrive at user k during round t, in time order."""
+
+    xy_m: NDArray[np.float64]
+    rsrp_dbm: NDArray[np.float64]
+    time_s: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.rsrp_dbm)
+
+    @property
+    def centroid_m(self) -> NDArray[np.float64]:
+        """x̄_t, the average location, which DLG finds (Lemma 1)."""
+        mean: NDArray[np.float64] = self.xy_m.mean(axis=0)
+        return mean
+
+    def take(self, rows: NDArray[np.intp]) -> "LocalData":
+        """The chosen rows, in the given order."""
+        return LocalData(self.xy_m[rows], self.rsrp_dbm[rows], self.time_s[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence["LocalData"]) -> "LocalData":
+        """All points of several pieces, one after the other."""
+        return cls(
+            np.concatenate([part.xy_m for part in parts]),
+            np.concatenate([part.rsrp_dbm for part in parts]),
+            np.concatenate([part.time_s for part in parts]),
+        )
+
+
+@dataclass(frozen=True)
+class Round:
+    """Round t: the data D_t^k of every user k that measured something in [start, start + T)."""
+
+    number: int
+    start_s: float
+    data: Mapping[str, LocalData]
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """Standardised coordinates: ``xy_std = (xy_m - mean_m) / scale_m``, axis by axis."""
+
+    mean_m: tuple[float, float]
+    scale_m: tuple[float, float]
+
+    @classmethod
+    def fitted(cls, xy_m: NDArray[np.float64]) -> "Scaler":
+        """Mean 0 and variance 1 over the data, as in the paper; it needs everybody's positions."""
+        return cls._of(xy_m.mean(axis=0), xy_m.std(axis=0))
+
+    @classmethod
+    def of_area(cls, area: Area) -> "Scaler":
+        """From the public area alone, as a deployment must: uniform points get variance 1."""
+        sides_m = np.array([area.width_m, area.height_m])
+        return cls._of(area.centre_m, sides_m / np.sqrt(12))
+
+    @classmethod
+    def _of(cls, mean_m: NDArray[np.float64], scale_m: NDArray[np.float64]) -> "Scaler":
+        # A phone that never moved has no spread; one metre keeps its points finite.
+        scale_m = np.where(scale_m > 0, scale_m, 1.0)
+        mean, scale = mean_m.tolist(), scale_m.tolist()
+        return cls((mean[0], mean[1]), (scale[0], scale[1]))
+
+    def standardise(self, xy_m: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Metres to network input; the subtraction is done in float64 because UTM is large."""
+        scaled: NDArray[np.float64] = (xy_m - self.mean_m) / self.scale_m
+        return scaled.astype(np.float32)
+
+    def metres(self, xy_std: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Network input back to metres."""
+        xy_m: NDArray[np.float64] = np.asarray(xy_std, np.float64) * self.scale_m + self.mean_m
+        return xy_m

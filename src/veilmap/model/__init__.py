@@ -1,0 +1,1 @@
+"""The network as data: its description, its flat weights, prediction, gradient, local training."""

@@ -1,0 +1,96 @@
+"""A dense network described as data, and its weights as one flat vector."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError, out_of_range, unknown_choice
+from veilmap.streams import stream
+
+INPUTS = 2  # the position (x, y)
+Initialisation = Literal["glorot", "pytorch"]
+ActivationName = Literal["relu", "sigmoid", "tanh", "elu"]
+ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
+
+Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
+
+
+@dataclass(frozen=True)
+class Network:
+    """y = F(x; w), position to signal: dense layers with an activation and dropout after each.
+
+    The default is the paper's network: 2 → 224 ReLU → dropout 5 % → 640 sigmoid → dropout 5 % → 1.
+
+    Attributes:
+        hidden: the width of each hidden layer.
+        activations: one per hidden layer.
+        dropout: the share of units dropped after each hidden layer.
+        initialisation: glorot as in Keras, the authors' tuner; or PyTorch's default.
+    """
+
+    hidden: tuple[int, ...] = (224, 640)
+    activations: tuple[ActivationName, ...] = ("relu", "sigmoid")
+    dropout: tuple[float, ...] = (0.05, 0.05)
+    initialisation: Initialisation = "glorot"
+
+    def __post_init__(self) -> None:
+        counts = len(self.hidden), len(self.activations), len(self.dropout)
+        if not self.hidden or len(set(counts)) > 1:
+            raise UserError(
+                "hidden, activations and dropout need one entry per hidden layer, "
+                f"got {counts[0]}, {counts[1]} and {counts[2]} entries"
+            )
+        for width in self.hidden:
+            if width < 1:
+                raise out_of_range("a hidden layer's width", "at least 1", width)
+        for name in self.activations:
+            if name not in ACTIVATION_NAMES:
+                raise unknown_choice("activation", name, ACTIVATION_NAMES)
+        for share in self.dropout:
+            if not 0 <= share <= 0.99:
+                raise out_of_range("a dropout share", "from 0 to 0.99", share)
+        if self.initialisation not in get_args(Initialisation):
+            raise unknown_choice("initialisation", self.initialisation, get_args(Initialisation))
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """The (outputs, inputs) of each weight matrix."""
+        widths = (INPUTS, *self.hidden, 1)
+        return tuple(zip(widths[1:], widths[:-1], strict=True))
+
+    @property
+    def size(self) -> int:
+        """The number of weights and biases; 145,313 in the paper's network."""
+        return sum(outputs * (inputs + 1) for outputs, inputs in self.shapes)
+
+    def layers(self, weights: NDArray[np.float32]) -> Layers:
+        """Views (W_l, b_l) into the flat vector: W_l row by row, then b_l, layer after layer."""
+        views, start = [], 0
+        for outputs, inputs in self.shapes:
+            middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
+            views.append((weights[start:middle].reshape(outputs, inputs), weights[middle:end]))
+            start = end
+        return views
+
+    def initialise(self, seed: int) -> NDArray[np.float32]:
+        """w_0 of Algorithm 1, line 3."""
+        generator = stream(seed, "initialisation")
+        weights = np.zeros(self.size, np.float32)
+        for matrix, bias in self.layers(weights):
+            outputs, inputs = matrix.shape
+            if self.initialisation == "glorot":
+                limit = np.sqrt(6 / (inputs + outputs))
+            else:
+                limit = 1 / np.sqrt(inputs)
+                bias[:] = generator.uniform(-limit, limit, bias.shape)
+            matrix[:] = generator.uniform(-limit, limit, matrix.shape)
+        return weights
+
+    def as_dict(self) -> dict[str, Any]:
+        """The description in JSON's types."""
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }

@@ -1,0 +1,108 @@
+"""Prediction, gradient and local SGD on the flat weight vector."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from veilmap.model.backprop import BackPropagation, Layers
+from veilmap.model.dropout import Dropout
+from veilmap.model.network import Network
+
+Floats = NDArray[np.float32]
+MiniBatch = tuple[Floats, Floats]
+
+# Rows per pass: large enough for BLAS, small enough that activations stay in a few megabytes.
+BLOCK_ROWS = 4096
+
+
+@torch.inference_mode()
+def predict(network: Network, weights: Floats, xy_std: Floats) -> Floats:
+    """F(x; w) for each row, without dropout."""
+    layers, masks = _layers(network, weights), [None] * len(network.hidden)
+    outputs = np.empty(len(xy_std), np.float32)
+    for block in _blocks(len(xy_std)):
+        x = torch.from_numpy(xy_std[block])
+        outputs[block] = BackPropagation(network, layers, len(x)).forward(x, masks)[:, 0].numpy()
+    return outputs
+
+
+@torch.inference_mode()
+def gradient(
+    network: Network,
+    weights: Floats,
+    mini_batch: MiniBatch,
+    dropout: np.random.Generator | None = None,
+) -> Floats:
+    """∇ℓ(w; b) of the mean squared error over a mini-batch b = (xy_std, labels), flat."""
+    total = np.zeros_like(weights)
+    step = _Step(network, _layers(network, weights), dropout)
+    step.add_gradient(*_tensors(mini_batch), into=_layers(network, total), factor=1.0)
+    return total
+
+
+@torch.inference_mode()
+def sgd(
+    network: Network,
+    weights: Floats,
+    mini_batches: Sequence[MiniBatch],
+    *,
+    epochs: int,
+    learning_rate: float,
+    dropout: np.random.Generator | None = None,
+) -> Floats:
+    """Algorithm 1, lines 19-21: w ← w − η∇ℓ(w; b), E times over the mini-batches b.
+
+    Dropout masks are drawn step by step from ``dropout``; None trains without dropout.
+    """
+    # Through torch, whose memory is aligned to cache lines; numpy's is not, and that costs 10 %.
+    weights = torch.from_numpy(weights).clone().numpy()
+    layers = _layers(network, weights)
+    step = _Step(network, layers, dropout)
+    batches = [_tensors(mini_batch) for mini_batch in mini_batches]
+    for _ in range(epochs):
+        for x, y in batches:
+            if len(y) <= BLOCK_ROWS:
+                step.add_gradient(x, y, into=layers, factor=-learning_rate)
+            else:  # the blocks of one step must all see the weights before it
+                total = np.zeros_like(weights)
+                step.add_gradient(x, y, into=_layers(network, total), factor=-learning_rate)
+                weights += total
+    return weights
+
+
+class _Step:
+    """The gradient of one mini-batch after another at ``layers``, whose values may change."""
+
+    def __init__(
+        self, network: Network, layers: Layers, dropout: np.random.Generator | None
+    ) -> None:
+        self._network, self._layers = network, layers
+        self._dropout = Dropout(network, dropout)
+        self._passes: dict[int, BackPropagation] = {}
+
+    def add_gradient(self, x: Tensor, y: Tensor, *, into: Layers, factor: float) -> None:
+        for block in _blocks(len(y)):
+            rows = block.stop - block.start
+            if rows not in self._passes:
+                self._passes[rows] = BackPropagation(self._network, self._layers, rows)
+            masks = self._dropout.draw(rows)
+            both = self._passes[rows]
+            both.forward(x[block], masks)
+            both.backward(y[block], masks, len(y))
+            both.add_gradient(into, factor)
+
+
+def _tensors(mini_batch: MiniBatch) -> tuple[Tensor, Tensor]:
+    xy_std, labels = mini_batch
+    return torch.from_numpy(xy_std), torch.from_numpy(labels)[:, None]
+
+
+def _layers(network: Network, weights: Floats) -> Layers:
+    return [(torch.from_numpy(w), torch.from_numpy(b)) for w, b in network.layers(weights)]
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(i, min(i + BLOCK_ROWS, rows)) for i in range(0, rows, BLOCK_ROWS))

@@ -1,0 +1,158 @@
+"""Measurements cut into rounds of duration T, and split into training and test data."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError, out_of_range, unknown_choice
+from veilmap.local_data import LocalData, Round
+from veilmap.measurements import Measurements
+from veilmap.streams import stream
+
+UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+SPLITS = {
+    "random": "single rows",
+    "burst": "whole bursts of one user",
+    "chronological": "each user's last rows",
+}
+
+
+def parse_interval(text: str) -> float:
+    """The duration T in seconds, from ``1h``, ``3h``, ``1d``, ``1w``, ``30min``, ``2.5h``."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|d|w)\s*", text)
+    if not match or float(match[1]) == 0:
+        raise UserError(
+            f"cannot read the interval {text!r}; write a positive number and a unit "
+            f"({', '.join(UNITS_S)}), for example 1h, 3h, 1d or 1w"
+        )
+    return float(match[1]) * UNITS_S[match[2]]
+
+
+def origin_s(first: datetime, timezone: str, interval_s: float) -> float:
+    """When round 1 begins: midnight before the first measurement, by the clock of ``timezone``.
+
+    Rounds of a day and less thus follow the clock. Longer ones count from the first measurement
+    itself, as a phone that joins does.
+    """
+    if interval_s <= UNITS_S["d"]:
+        first = first.astimezone(ZoneInfo(timezone)).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
+    return first.timestamp()
+
+
+def cut(
+    measurements: Measurements, interval_s: float, first: datetime | None = None
+) -> tuple[Round, ...]:
+    """D_t^k for all t and k, in time order; an interval in which nobody measured gives no round.
+
+    Round t covers [origin + (t-1)·T, origin + t·T). ``first`` is the first measurement of all
+    where some were set aside.
+    """
+    time_s = _seconds(measurements.table)
+    origin = origin_s(first or measurements.first, measurements.timezone, interval_s)
+    number = np.floor((time_s - origin) / interval_s).astype(np.int64) + 1
+    users, user = np.unique(measurements.table["user"].to_numpy(), return_inverse=True)
+    order = np.lexsort((time_s, user, number))
+    everything = _local_data(measurements.table, time_s).take(order)
+    keys = np.column_stack([number[order], user[order]])
+    starts = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1)])
+    data: dict[int, dict[str, LocalData]] = {}
+    for start, end in zip(starts, np.r_[starts[1:], len(keys)], strict=True):
+        t, k = keys[start]
+        data.setdefault(int(t), {})[str(users[k])] = everything.take(np.arange(start, end))
+    return tuple(Round(t, origin + (t - 1) * interval_s, local) for t, local in data.items())
+
+
+def cumulative(rounds: Sequence[Round]) -> Iterator[Round]:
+    """Cumulative online FL: a user that measures in round t trains on all it has up to t."""
+    past: dict[str, LocalData] = {}
+    for this in rounds:
+        for user, data in this.data.items():
+            past[user] = LocalData.join([past[user], data]) if user in past else data
+        yield Round(this.number, this.start_s, {user: past[user] for user in this.data})
+
+
+@dataclass(frozen=True)
+class Split:
+    """How test data are set aside.
+
+    Attributes:
+        split: random takes single rows and flatters a map, because phones log bursts of one fix
+            and so most test rows have a twin in training; burst takes whole bursts;
+            chronological takes each user's last rows.
+        test_share: of all rows.
+        burst_gap_s: a burst ends where a user is silent for longer, in seconds.
+    """
+
+    split: Literal["random", "burst", "chronological"] = "burst"
+    test_share: float = 0.2
+    burst_gap_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        if self.split not in SPLITS:
+            raise unknown_choice("split", self.split, SPLITS)
+        if not 0 < self.test_share < 1:
+            raise out_of_range("test_share", "above 0 and below 1", self.test_share)
+        if not self.burst_gap_s > 0:
+            raise out_of_range("burst_gap_s", "above 0 seconds", self.burst_gap_s)
+
+    def apply(self, data: Measurements, seed: int) -> tuple[Measurements, Measurements]:
+        """(training, test), disjoint, together the input."""
+        if self.split == "chronological":
+            is_test = data.table.select(_is_late(self.test_share)).to_series()
+        else:
+            groups = np.arange(len(data)) if self.split == "random" else self._bursts(data)
+            is_test = pl.Series(_draw_groups(groups, self.test_share, stream(seed, "split")))
+        if is_test.all() or not is_test.any():
+            raise UserError(
+                f"the {self.split} split leaves no {'training' if is_test.all() else 'test'} data "
+                f"of {len(data):,} rows; use --split random or another --test-share"
+            )
+        return data.keep(~is_test), data.keep(is_test)
+
+    def _bursts(self, data: Measurements) -> NDArray[np.int64]:
+        gap = pl.col("time").diff().over("user").fill_null(timedelta(0))
+        number = (gap > timedelta(seconds=self.burst_gap_s)).cum_sum().over("user")
+        groups = data.table.select(pl.struct("user", number.alias("burst")).rank("dense"))
+        return groups.to_series().to_numpy().astype(np.int64) - 1
+
+
+def _is_late(share: float) -> pl.Expr:
+    """The last ``share`` of each user's rows; a user with one row keeps it for training."""
+    position = pl.int_range(pl.len()).over("user")
+    return position >= (pl.len().over("user") * (1 - share)).ceil()
+
+
+def _draw_groups(
+    groups: NDArray[np.int64], share: float, draw: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Whole groups in random order, as many as come nearest to ``share`` of the rows."""
+    sizes = np.bincount(groups)
+    order = draw.permutation(len(sizes))
+    reached = np.cumsum(sizes[order])
+    count = int(np.argmin(np.abs(reached - share * len(groups)))) + 1
+    chosen = np.zeros(len(sizes), bool)
+    chosen[order[:count]] = True
+    return chosen[groups]
+
+
+def _seconds(table: pl.DataFrame) -> NDArray[np.float64]:
+    seconds: NDArray[np.float64] = table["time"].dt.epoch("us").to_numpy() / 1e6
+    return seconds
+
+
+def _local_data(table: pl.DataFrame, time_s: NDArray[np.float64]) -> LocalData:
+    return LocalData(table.select("x_m", "y_m").to_numpy(), table["rsrp_dbm"].to_numpy(), time_s)
+
+
+def pooled(data: Measurements) -> LocalData:
+    """All rows of a table as one piece, in time order."""
+    return _local_data(data.table, _seconds(data.table))

@@ -1,0 +1,91 @@
+"""Position → RSRP in dBm for one cell: the model with all it needs to be used."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from veilmap.area import Area
+from veilmap.errors import UserError
+from veilmap.files import write_whole
+from veilmap.geo import Projection
+from veilmap.local_data import Scaler
+from veilmap.model.network import Network
+from veilmap.model.training import predict
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class MapFacts:
+    """What turns a network's numbers into a map; stored beside the weights."""
+
+    cell: str
+    network: Network
+    scaler: Scaler
+    label_offset_dbm: float
+    area: Area
+    projection: Projection
+
+
+@dataclass(frozen=True)
+class SignalMap:
+    """The predicted signal strength of one cell over an area."""
+
+    facts: MapFacts
+    weights: NDArray[np.float32]
+
+    def predict_dbm(self, xy_m: NDArray[np.float64]) -> NDArray[np.float32]:
+        """RSRP at positions in metres of the map's projection."""
+        facts = self.facts
+        deviation = predict(facts.network, self.weights, facts.scaler.standardise(xy_m))
+        return deviation + np.float32(facts.label_offset_dbm)
+
+    def predict_at(
+        self, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        """RSRP at positions in degrees."""
+        return self.predict_dbm(self.facts.projection.metres(lat_deg, lon_deg))
+
+    def save(self, path: str | Path) -> None:
+        """Write one safetensors file: tensor ``weights``, the facts as JSON in the metadata."""
+        metadata = {"veilmap_model": json.dumps({"schema": SCHEMA, "facts": asdict(self.facts)})}
+        write_whole(Path(path), save({"weights": self.weights}, metadata))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "SignalMap":
+        """Read what ``save`` wrote."""
+        try:
+            with safe_open(path, framework="numpy") as file:
+                content = json.loads((file.metadata() or {})["veilmap_model"])
+                if content["schema"] != SCHEMA:
+                    raise UserError(
+                        f"{path} has schema {content['schema']!r}; this veilmap reads {SCHEMA}"
+                    )
+                facts = TypeAdapter(MapFacts).validate_python(content["facts"])
+                shape = file.get_slice("weights").get_shape()
+                if shape != [facts.network.size]:
+                    raise UserError(
+                        f"{path} holds weights of shape {shape}, "
+                        f"but its network has {facts.network.size:,}"
+                    )
+                return cls(facts, file.get_tensor("weights").astype(np.float32))
+        except UserError:
+            raise
+        except FileNotFoundError:
+            raise UserError(f"there is no model {path}; make one with: veilmap train") from None
+        except (
+            SafetensorError,
+            ValidationError,
+            KeyError,
+            TypeError,
+            ValueError,
+            OSError,
+        ) as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(f"{path} is not a veilmap model ({reason})") from None

@@ -1,0 +1,73 @@
+"""Which column of a file plays which role."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from veilmap.errors import UserError
+
+NO_COLUMN = "none"
+
+# Role → the usual names, best first, compared without case, spaces and punctuation.
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "user": ("user", "userid", "uid", "deviceid", "device", "pseudoid", "phoneid", "phone",
+             "iphoneuid", "imei", "imsi", "client", "clientid", "subscriber"),
+    "cell_column": ("cell", "rawcellid", "cellid", "eci", "ecgi", "nci", "cgi", "cid"),
+    "time": ("time", "timestamp", "datetime", "measuredat", "date", "utc", "epoch"),
+    "lat": ("latdeg", "lat", "latitude", "gpslat", "gpslatitude"),
+    "lon": ("londeg", "lon", "lng", "long", "longitude", "gpslon", "gpslongitude"),
+    "signal": ("rsrpdbm", "rsrp", "ltersrp", "signaldbm", "dbm", "signal", "signalstrength",
+               "rssi", "level", "ss"),
+    "accuracy": ("accuracym", "accuracy", "horizontalaccuracy", "gpsaccuracy", "hacc", "rating"),
+}  # fmt: skip
+OPTIONAL = ("accuracy",)
+REPLACEABLE = ("user", "cell_column")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The user's own names of the columns; what is not given is guessed from the usual names.
+
+    Attributes:
+        user: who measured; "none" takes all rows as one user's.
+        time: when; a text, or seconds to nanoseconds since 1970.
+        lat: latitude in degrees.
+        lon: longitude in degrees.
+        signal: RSRP (or another strength) in dBm.
+        accuracy: of the position, in metres.
+        cell_column: the cell; "none" takes all rows as one cell's.
+    """
+
+    user: str | None = None
+    time: str | None = None
+    lat: str | None = None
+    lon: str | None = None
+    signal: str | None = None
+    accuracy: str | None = None
+    cell_column: str | None = None
+
+    def resolve(self, header: Sequence[str], source: str) -> dict[str, str | None]:
+        """Role → column of the file; None where the role has no column."""
+        return {
+            role.name: _resolve(role.name, getattr(self, role.name), header, source)
+            for role in fields(self)
+        }
+
+
+def _resolve(role: str, wanted: str | None, header: Sequence[str], source: str) -> str | None:
+    if wanted == NO_COLUMN and role in REPLACEABLE and wanted not in header:
+        return None
+    if wanted is not None:
+        if wanted not in header:
+            raise UserError(f"{source} has no column {wanted!r}; it has: {', '.join(header)}")
+        return wanted
+    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(header)}
+    found = next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
+    if found is None and role not in OPTIONAL:
+        option = "--" + role.replace("_", "-")
+        instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
+        raise UserError(
+            f"{source} has no column that looks like the {role.removesuffix('_column')}; "
+            f"name it with {option} COLUMN{instead} (it has: {', '.join(header)})"
+        )
+    return found

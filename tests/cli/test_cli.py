@@ -1,0 +1,178 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from veilmap.cli import main
+
+SMALL = ["--hidden", "16", "--activations", "tanh", "--dropout", "0.05", "--interval", "1d"]
+
+
+def run(capsys, *arguments, code=0):
+    """Run a command in this process; gives its output and its errors."""
+    try:
+        main([str(argument) for argument in arguments])
+        reached = 0
+    except SystemExit as stop:
+        reached = stop.code or 0
+    captured = capsys.readouterr()
+    assert reached == code, captured.err
+    return captured.out, captured.err
+
+
+def fresh(*arguments, **options):
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, **options
+    )
+
+
+def test_help_and_import_load_neither_torch_nor_a_plotting_library():
+    code = (
+        "import sys, veilmap\nfrom veilmap.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'matplotlib', 'polars', 'scipy', 'optuna'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = fresh("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert "train" in done.stdout
+
+
+def test_version(capsys):
+    import veilmap
+
+    assert run(capsys, "--version")[0].strip() == veilmap.__version__
+
+
+def test_inspect_shows_the_facts(capsys, campus_file, small_campus):
+    out, _ = run(capsys, "inspect", campus_file)
+    assert f"{len(small_campus):,}" in out
+    assert "densest: user " in out
+    for interval in ("1h", "3h", "1d", "1w"):
+        assert f"\n{interval} " in out
+
+
+def test_train_then_map(capsys, campus_file, tmp_path):
+    out, _ = run(capsys, "train", campus_file, *SMALL, "--out", tmp_path / "run", "--past")
+    assert "RMSE" in out
+    assert "a constant, the training data's mean" in out
+    assert "burst split" in out
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert out.count("\nround  ") == results["rows"][0]["rounds"]
+    for kind, name in (("geotiff", "map.tif"), ("geojson", "map.geojson"), ("png", "map.png")):
+        out, _ = run(capsys, "map", tmp_path / "run", "--format", kind)
+        assert (tmp_path / "run" / name).stat().st_size > 1000
+        assert "EPSG:32611" in out
+
+
+def test_a_finished_run_is_kept_unless_told(capsys, campus_file, tmp_path):
+    arguments = ("train", campus_file, *SMALL, "--out", tmp_path)
+    run(capsys, *arguments)
+    before = (tmp_path / "results.json").read_bytes()
+    _, err = run(capsys, *arguments, code=2)
+    assert "holds a finished run" in err
+    run(capsys, "train", tmp_path / "nothing.csv", "--out", tmp_path, "--overwrite", code=2)
+    assert (tmp_path / "results.json").read_bytes() == before
+    run(capsys, *arguments, "--overwrite")
+
+
+def test_a_settings_file_lies_under_the_options(capsys, campus_file, tmp_path):
+    config = tmp_path / "run.toml"
+    config.write_text(
+        '[task]\ninterval = "1d"\nseed = 5\nlabel_offset_dbm = -90\n'
+        '[training]\nepochs = 2\nbatch_size = "inf"\n'
+        '[model]\nhidden = [8]\nactivations = ["tanh"]\ndropout = [0.0]\n'
+        "[reading]\nmax_accuracy_m = 50\n"
+    )
+    out_folder = tmp_path / "run"
+    run(capsys, "train", campus_file, "--config", config, "--epochs", "3", "--out", out_folder)
+    settings = json.loads((out_folder / "settings.json").read_text())
+    assert settings["training"]["epochs"] == 3
+    assert settings["training"]["batch_size"] == "inf"
+    assert settings["task"]["seed"] == 5
+    assert settings["resolved"]["label_offset_dbm"] == -90
+    assert settings["model"]["hidden"] == [8]
+
+
+def test_a_settings_file_with_an_unknown_key_is_refused(capsys, campus_file, tmp_path):
+    config = tmp_path / "run.toml"
+    config.write_text("[training]\nepoch = 2\n")
+    _, err = run(capsys, "train", campus_file, "--config", config, code=2)
+    assert "unknown setting 'training.epoch'; did you mean 'training.epochs'?" in err
+
+
+def test_columns_may_be_named_in_the_settings_file(capsys, tmp_path):
+    rows = ["who;where;when;north;east;strength"]
+    rows += [f"a;1;2024-03-0{day} 10:00:0{s};51.5;-0.1;-9{s}" for day in (1, 2) for s in range(9)]
+    (tmp_path / "odd.csv").write_text("\n".join(rows))
+    (tmp_path / "odd.toml").write_text(
+        '[columns]\nuser = "who"\ncell_column = "where"\ntime = "when"\n'
+        'lat = "north"\nlon = "east"\nsignal = "strength"\n'
+    )
+    out, _ = run(capsys, "inspect", tmp_path / "odd.csv", "--config", tmp_path / "odd.toml")
+    assert "densest: user a in cell 1, 18 measurements" in out
+    options = "--user who --cell-column where --time when --lat north --lon east --signal strength"
+    out, _ = run(capsys, "inspect", tmp_path / "odd.csv", *options.split())
+    assert "18 measurements" in out
+
+
+def test_tune_writes_what_train_takes(capsys, campus_file, tmp_path):
+    tuned = tmp_path / "tuned.toml"
+    out, _ = run(capsys, "tune", campus_file, "--interval", "1d", "--epochs", "1",
+                 "--batch-size", "200", "--trials", "2", "--out", tuned)  # fmt: skip
+    assert "best of 2 trials" in out
+    run(capsys, "train", campus_file, "--interval", "1d", "--epochs", "1", "--batch-size", "200",
+        "--model", tuned, "--out", tmp_path / "run")  # fmt: skip
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert f"hidden = {settings['model']['hidden']}" in tuned.read_text()
+
+
+def test_simulate_writes_what_inspect_reads(capsys, tmp_path):
+    run(capsys, "simulate", "campus", "--seed", "1", "--out", tmp_path / "campus.parquet")
+    out, _ = run(capsys, "inspect", tmp_path / "campus.parquet")
+    assert "users     7" in out
+
+
+MISTAKES = {
+    "no file": (["inspect", "nothing.csv"], "there is no file nothing.csv"),
+    "no run": (["map", "nothing"], "there is no run nothing"),
+    "interval": (["train", "campus", "--interval", "1x"], "cannot read the interval '1x'"),
+    "epochs": (["train", "campus", "--epochs", "0"], "epochs must be at least 1, got 0"),
+    "type": (["train", "campus", "--epochs", "many"], "many"),
+    "option": (["train", "campus", "--epoch", "3"], "--epochs"),
+    "command": (["trian"], "train"),
+    "layers": (["train", "campus", "--hidden", "3"], "one entry per hidden layer"),
+    "trials": (["tune", "campus", "--trials", "0"], "trials must be at least 1"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_exit_code_2_and_no_traceback(capsys, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments, message = MISTAKES[name]
+    _, err = run(capsys, *arguments, code=2)
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_an_interrupt_is_one_line(monkeypatch, capsys):
+    from veilmap.cli import train as command
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "read", interrupt)
+    _, err = run(capsys, "train", "campus", code=130)
+    assert err == "veilmap: interrupted; finished files are whole\n"
+
+
+def test_the_readmes_python_runs(tmp_path, campus_file):
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    code = readme.split("```python\n")[1].split("```")[0]
+    done = fresh("-c", code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "map.tif").exists()

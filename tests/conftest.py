@@ -1,0 +1,66 @@
+"""Small worlds for the tests, and the real data where it is there."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from veilmap.local_data import LocalData, Scaler
+from veilmap.measurements import Measurements
+from veilmap.sources import campus
+from veilmap.sources.campus import Campus
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    folder = SHARED / "data"
+    if not folder.is_dir():
+        pytest.skip("the real measurements (shared/data beside the project) are not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_campus() -> Measurements:
+    """A week or two of three users under four cells: 4,000 rows."""
+    return campus.simulate(0, Campus(users=3, days=14, cells=4, logging_share=0.2))
+
+
+@pytest.fixture(scope="session")
+def campus_file(small_campus, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "campus.parquet"
+    small_campus.write_parquet(path)
+    return path
+
+
+def make_measurements(rows=200, users=2, step_s=600.0, seed=0) -> Measurements:
+    """``rows`` rows, user after user in turn, every ``step_s`` seconds, from 2024-01-01 10:00."""
+    draw = np.random.default_rng(seed)
+    start = datetime(2024, 1, 1, 10, tzinfo=UTC)
+    return Measurements.of(
+        pl.DataFrame(
+            {
+                "user": [f"u{row % users}" for row in range(rows)],
+                "cell": ["a"] * rows,
+                "time": [start + timedelta(seconds=step_s * row) for row in range(rows)],
+                "lat_deg": 51.5 + draw.normal(0, 0.002, rows),
+                "lon_deg": -0.1 + draw.normal(0, 0.003, rows),
+                "rsrp_dbm": draw.normal(-96, 5, rows).round(),
+                "accuracy_m": draw.uniform(5, 50, rows),
+            },
+            schema_overrides={"time": pl.Datetime("us", "UTC")},
+        )
+    )
+
+
+def make_local_data(n: int, seed: int = 0) -> LocalData:
+    draw = np.random.default_rng(seed)
+    return LocalData(
+        draw.normal(0, 100, (n, 2)), draw.normal(-96, 5, n).round(), np.arange(n, dtype=float)
+    )
+
+
+UNIT_SCALER = Scaler((0.0, 0.0), (100.0, 100.0))

@@ -1,0 +1,118 @@
+import json
+
+import numpy as np
+import pytest
+import rasterio
+from matplotlib.image import imread
+
+from tests.conftest import UNIT_SCALER
+from veilmap.area import Area
+from veilmap.errors import UserError
+from veilmap.geo import Projection
+from veilmap.model.network import Network
+from veilmap.signal_map.export import export
+from veilmap.signal_map.picture import DPI
+from veilmap.signal_map.raster import Raster
+from veilmap.signal_map.signal_map import MapFacts, SignalMap
+
+NETWORK = Network(hidden=(16,), activations=("tanh",), dropout=(0.0,))
+AREA = Area(699_000.0, 5_708_000.0, 700_000.0, 5_708_600.0)
+
+
+@pytest.fixture
+def signal_map() -> SignalMap:
+    scaler = type(UNIT_SCALER)((699_500.0, 5_708_300.0), (300.0, 200.0))
+    facts = MapFacts("x204", NETWORK, scaler, -96.0, AREA, Projection(32630))
+    return SignalMap(facts, NETWORK.initialise(1) * 5)
+
+
+def test_saved_and_loaded_it_predicts_the_same(signal_map, tmp_path):
+    signal_map.save(tmp_path / "model.safetensors")
+    loaded = SignalMap.load(tmp_path / "model.safetensors")
+    assert loaded.facts == signal_map.facts
+    assert (loaded.weights == signal_map.weights).all()
+
+
+def test_degrees_and_metres_agree(signal_map):
+    xy_m = np.array([[699_100.0, 5_708_100.0], [699_900.0, 5_708_500.0]])
+    at = signal_map.predict_at(*signal_map.facts.projection.degrees(xy_m))
+    np.testing.assert_allclose(at, signal_map.predict_dbm(xy_m), atol=1e-3)
+
+
+def test_a_raster_samples_pixel_centres_from_the_north_west(signal_map):
+    raster = Raster.of(signal_map, resolution_m=100)
+    assert raster.rsrp_dbm.shape == (6, 10)
+    corner = signal_map.predict_dbm(np.array([[699_050.0, 5_708_550.0]]))
+    assert raster.rsrp_dbm[0, 0] == pytest.approx(corner[0])
+
+
+@pytest.mark.parametrize("resolution_m", [0, -1, float("nan"), float("inf")])
+def test_a_resolution_must_be_positive(signal_map, resolution_m):
+    with pytest.raises(UserError, match="resolution must be a number of metres above 0"):
+        Raster.of(signal_map, resolution_m=resolution_m)
+
+
+def test_a_resolution_that_would_fill_the_memory_is_refused(signal_map):
+    with pytest.raises(UserError, match="choose a coarser --resolution"):
+        Raster.of(signal_map, resolution_m=0.01)
+
+
+def test_an_area_without_extent_is_one_pixel(signal_map):
+    point = Area(699_000.0, 5_708_000.0, 699_000.0, 5_708_000.0)
+    facts = MapFacts("x", NETWORK, signal_map.facts.scaler, 0.0, point, Projection(32630))
+    assert Raster.of(SignalMap(facts, signal_map.weights)).rsrp_dbm.shape == (1, 1)
+
+
+def test_rasterio_reads_the_geotiff_as_it_was_meant(signal_map, tmp_path):
+    raster = export(signal_map, tmp_path / "map.tif", "geotiff", 50)
+    with rasterio.open(tmp_path / "map.tif") as file:
+        assert file.crs.to_epsg() == 32630
+        assert file.res == (50, 50)
+        assert tuple(file.bounds) == (699_000, 5_708_000, 700_000, 5_708_600)
+        assert file.dtypes == ("float32",)
+        assert (file.read(1) == raster.rsrp_dbm).all()
+        assert np.isnan(file.nodata)
+
+
+def test_geojson_squares_lie_where_the_raster_has_them(signal_map, tmp_path):
+    raster = export(signal_map, tmp_path / "map.geojson", "geojson", 100)
+    content = json.loads((tmp_path / "map.geojson").read_text())
+    assert len(content["features"]) == 60
+    first = content["features"][0]
+    assert first["properties"]["rsrp_dbm"] == pytest.approx(raster.rsrp_dbm[0, 0], abs=0.01)
+    (ring,) = first["geometry"]["coordinates"]
+    assert ring[0] == ring[-1]
+    lon_deg, lat_deg = np.array(ring).T
+    corners_m = raster.projection.metres(lat_deg, lon_deg)
+    south_west, south_east, north_east = corners_m[0], corners_m[1], corners_m[2]
+    np.testing.assert_allclose(south_west, [699_000, 5_708_500], atol=0.05)
+    np.testing.assert_allclose(south_east, [699_100, 5_708_500], atol=0.05)
+    np.testing.assert_allclose(north_east, [699_100, 5_708_600], atol=0.05)
+
+
+def test_the_world_file_places_the_pictures_map_in_its_area(signal_map, tmp_path):
+    export(signal_map, tmp_path / "map.png", "png", 10)
+    image = imread(tmp_path / "map.png")
+    x_step, _, _, y_step, left, top = map(float, (tmp_path / "map.pgw").read_text().split())
+    # The map begins after the margins: 0.25 inches from the left, 0.75 from the top.
+    column, row = 0.25 * DPI, 0.75 * DPI
+    assert left + (column - 0.5) * x_step == pytest.approx(AREA.x_min_m, abs=x_step)
+    assert top + (row - 0.5) * y_step == pytest.approx(AREA.y_max_m, abs=-y_step)
+    # One pixel inside the map's corner is coloured, one outside is the white margin.
+    assert (image[int(row) - 3, int(column) + 3, :3] == 1).all()
+    assert (image[int(row) + 3, int(column) + 3, :3] < 1).any()
+    assert 'PROJCS["WGS_1984_UTM_Zone_30N"' in (tmp_path / "map.prj").read_text()
+
+
+def test_what_is_no_model_is_one_line(tmp_path):
+    with pytest.raises(UserError, match=r"there is no model .*make one with: veilmap train"):
+        SignalMap.load(tmp_path / "nothing")
+    (tmp_path / "junk").write_bytes(b"junk" * 100)
+    with pytest.raises(UserError, match="junk is not a veilmap model"):
+        SignalMap.load(tmp_path / "junk")
+
+
+def test_a_model_whose_weights_do_not_fit_is_refused(signal_map, tmp_path):
+    SignalMap(signal_map.facts, signal_map.weights[:-1]).save(tmp_path / "model")
+    with pytest.raises(UserError, match="but its network has 65"):
+        SignalMap.load(tmp_path / "model")

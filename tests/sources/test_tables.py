@@ -1,0 +1,208 @@
+import gzip
+import io
+
+import polars as pl
+import pytest
+
+from veilmap.errors import UserError
+from veilmap.sources import read
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+
+HEADER = "user,cell,time,lat,lon,rsrp,accuracy"
+ROWS = [
+    "u1,7,2024-03-01 10:00:00,51.50,-0.10,-96,10",
+    "u1,7,2024-03-01 10:00:06,51.51,-0.11,-97,20",
+    "u2,8,2024-03-01 11:00:00,51.52,-0.12,-98,200",
+]
+
+
+def write(tmp_path, *lines, name="data.csv", header=HEADER):
+    path = tmp_path / name
+    path.write_text("\n".join([header, *lines]) + "\n")
+    return path
+
+
+def test_a_plain_csv_reads_as_it_stands(tmp_path):
+    data = read(write(tmp_path, *ROWS))
+    assert len(data) == 3
+    assert data.users == ["u1", "u2"]
+    assert data.cells == ["7", "8"]
+    assert data.projection.epsg == 32630
+    row = data.table.row(0, named=True)
+    assert (row["lat_deg"], row["lon_deg"], row["rsrp_dbm"], row["accuracy_m"]) == (
+        51.5, -0.1, -96, 10,
+    )  # fmt: skip
+    assert str(row["time"]) == "2024-03-01 10:00:00+00:00"
+    assert (data.table["x_m"].is_between(699_000, 703_000)).all()
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_are_recognised(tmp_path, delimiter):
+    lines = [row.replace(",", delimiter) for row in ROWS]
+    assert len(read(write(tmp_path, *lines, header=HEADER.replace(",", delimiter)))) == 3
+
+
+def test_gzip_and_parquet_give_the_same_table(tmp_path):
+    path = write(tmp_path, *ROWS)
+    packed = tmp_path / "data.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    table = tmp_path / "data.parquet"
+    pl.read_csv(path).write_parquet(table)
+    plain = read(path)
+    assert plain.table.equals(read(packed).table)
+    assert plain.table.equals(read(table).table)
+
+
+def test_what_was_written_reads_back_the_same(tmp_path, small_campus):
+    small_campus.write_parquet(tmp_path / "campus.parquet")
+    again = read(tmp_path / "campus.parquet", reading=Reading(timezone=small_campus.timezone))
+    assert again.table.equals(small_campus.table)
+    assert again.fingerprint == small_campus.fingerprint
+
+
+def test_the_users_own_column_names(tmp_path):
+    path = write(tmp_path, "x,3,1709287200,51.5,-0.1,-96", header="a,b,c,d,e,f")
+    columns = Columns(user="a", cell_column="b", time="c", lat="d", lon="e", signal="f")
+    assert str(read(path, columns).first) == "2024-03-01 10:00:00+00:00"
+
+
+def test_a_file_of_one_user_and_one_cell_without_columns_for_them(tmp_path):
+    path = write(tmp_path, "2024-03-01 10:00:00,51.5,-0.1,-96", header="time,lat,lon,rsrp")
+    with pytest.raises(UserError, match="no column that looks like the user; name it with --user"):
+        read(path)
+    data = read(path, Columns(user="none", cell_column="none"))
+    assert (data.users, data.cells) == (["0"], ["0"])
+
+
+def test_a_missing_column_is_named_with_those_that_are_there(tmp_path):
+    path = write(tmp_path, *ROWS)
+    with pytest.raises(UserError, match="no column 'uid'; it has: user, cell, time"):
+        read(path, Columns(user="uid"))
+
+
+BAD_ROWS = {
+    "missing or unreadable position (first at row 4: None": "u,7,2024-03-01 10:00:09,x,-0.1,-96,1",
+    "missing or unreadable position (first at row 4: nan": "u,7,2024-03-01 10:00:09,NaN,-0.1,-96,1",
+    "position out of range (first at row 4: 91.0, -0.1)": "u,7,2024-03-01 10:00:09,91,-0.1,-96,1",
+    "position (0, 0) (first at row 4)": "u,7,2024-03-01 10:00:09,0,0,-96,1",
+    "signal at or above 0 dBm (first at row 4: 99.0)": "u,7,2024-03-01 10:00:09,51,0,99,1",
+    "signal at or below -200 dBm (first at row 4: -200.0)": "u,7,2024-03-01 10:00:09,51,0,-200,1",
+    "missing or unreadable signal (first at row 4)": "u,7,2024-03-01 10:00:09,51,0,-,1",
+    "missing or unreadable time (first at row 4)": "u,7,2024-02-30 10:00:09,51,0,-96,1",
+    "missing user (first at row 4)": ",7,2024-03-01 10:00:09,51,0,-96,1",
+    "missing cell (first at row 4)": "u,,2024-03-01 10:00:09,51,0,-96,1",
+    "duplicate of an earlier row (first at row 4)": ROWS[1],
+}
+
+
+@pytest.mark.parametrize("kind", BAD_ROWS)
+def test_a_bad_row_is_refused_by_kind_and_can_be_dropped(tmp_path, kind):
+    path = write(tmp_path, *ROWS, BAD_ROWS[kind])
+    with pytest.raises(UserError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert f"1 with {kind}" in message
+    assert "1 invalid of 4 rows" in message
+    assert "--drop-invalid" in message
+    data = read(path, reading=Reading(drop_invalid=True))
+    assert len(data) == 3
+    assert sum(fault.rows for fault in data.dropped) == 1
+
+
+def test_several_kinds_are_counted_each(tmp_path):
+    bad = ["u,7,2024-03-01 10:00:09,0,0,-96,1", "u,7,2024-03-01 10:00:10,0,0,-96,1",
+           "u,7,2024-03-01 10:00:11,51,0,5,1"]  # fmt: skip
+    with pytest.raises(UserError, match=r"2 with position \(0, 0\).*1 with signal at or above"):
+        read(write(tmp_path, *ROWS, *bad))
+
+
+def test_filters_leave_out_what_is_known_to_be_unwanted(tmp_path):
+    path = write(tmp_path, *ROWS, "u3,7,2024-03-02 10:00:00,51.53,-0.1,-96,")
+    assert len(read(path, reading=Reading(max_accuracy_m=100))) == 3  # unknown accuracy stays
+    assert len(read(path, reading=Reading(since="2024-03-01T11:00"))) == 2
+    assert len(read(path, reading=Reading(until="2024-03-01T11:00"))) == 2
+    assert len(read(path, reading=Reading(box=(-0.115, 51.0, 0.0, 51.515)))) == 2
+
+
+def test_an_accuracy_filter_needs_accuracies(tmp_path):
+    path = write(tmp_path, "u,7,2024-03-01 10:00:00,51.5,-0.1,-96", header=HEADER[:-9])
+    with pytest.raises(UserError, match="no column of accuracies; name one with --accuracy"):
+        read(path, reading=Reading(max_accuracy_m=100))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("empty.csv.gz", b"", "is empty"),
+        ("empty-inside.csv.gz", gzip.compress(b""), "is empty"),
+        ("cut.csv.gz", gzip.compress(b"user,time\n" * 9000)[:40], "broken gzip"),
+        ("header.csv", (HEADER + "\n").encode(), "has a header and no row"),
+        ("binary.csv", bytes(range(256)) * 20, "neither text nor Parquet"),
+        ("cut.parquet", b"PAR1" + bytes(100), "cannot read cut.parquet"),
+        ("one-column.csv", b"hello\nworld\n", "one single column"),
+    ],
+)
+def test_what_is_no_table_is_one_clear_line(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=message) as caught:
+        read(path)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_file_and_a_folder(tmp_path):
+    with pytest.raises(UserError, match=r"there is no file .*or one of: campus"):
+        read(tmp_path / "nothing.csv")
+    with pytest.raises(UserError, match="is a folder; give one measurement file"):
+        read(tmp_path)
+
+
+def test_filters_that_leave_nothing_say_so(tmp_path):
+    with pytest.raises(UserError, match="no measurement left; loosen the filters"):
+        read(write(tmp_path, *ROWS), reading=Reading(since="2030-01-01"))
+
+
+def test_whole_numbers_with_gaps_keep_their_names(tmp_path):
+    """Pandas makes floats of a column of whole numbers with a missing value: 7 and not 7.0."""
+    frame = pl.read_csv(io.StringIO("\n".join([HEADER, *ROWS]))).cast({"cell": pl.Float64})
+    frame.write_parquet(tmp_path / "data.parquet")
+    assert read(tmp_path / "data.parquet").cells == ["7", "8"]
+
+
+def test_the_fingerprint_changes_with_any_value(tmp_path):
+    first = read(write(tmp_path, *ROWS)).fingerprint
+    assert first == read(write(tmp_path, *ROWS, name="again.csv")).fingerprint
+    assert (
+        first != read(write(tmp_path, ROWS[0], ROWS[1], ROWS[2].replace("-98", "-99"))).fingerprint
+    )
+
+
+def test_an_unknown_cell_is_refused_with_those_there(tmp_path):
+    with pytest.raises(UserError, match=r"no measurement of cell '9' in data.csv; it has: 7, 8"):
+        read(write(tmp_path, *ROWS)).of_cell("9")
+
+
+def test_a_user_with_one_point_is_a_user(tmp_path):
+    assert read(write(tmp_path, ROWS[0])).users == ["u1"]
+
+
+def test_a_wrong_box_and_zone_are_refused():
+    with pytest.raises(UserError, match="west south east north"):
+        Reading(box=(1, 0, 0, 1))
+    with pytest.raises(UserError, match="unknown time zone 'Athens'; give an IANA name"):
+        Reading(timezone="Athens")
+    with pytest.raises(UserError, match="cannot read the time 'yesterday'"):
+        Reading(since="yesterday")
+
+
+def test_chania_reads_completely(shared_data):
+    columns = Columns(signal="rssi")
+    data = read(shared_data / "chania-gsm" / "chania.csv.gz", columns, Reading(drop_invalid=True))
+    assert len(data) + sum(fault.rows for fault in data.dropped) == 360_643
+    assert [str(fault).split(" (")[0] for fault in data.dropped] == [
+        "3 with signal at or above 0 dBm"
+    ]
+    assert (len(data.users), len(data.cells)) == (8, 8)

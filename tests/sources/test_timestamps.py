@@ -1,0 +1,62 @@
+import polars as pl
+import pytest
+
+from veilmap.errors import UserError
+from veilmap.sources.timestamps import guess_format, time_expression
+
+
+def utc(values, timezone="UTC", time_format=None):
+    sample = pl.Series("t", values)
+    expression = time_expression(sample, time_format, timezone)
+    times = sample.to_frame().select(expression).to_series()
+    return [None if time is None else time.strftime("%Y-%m-%d %H:%M:%S.%f") for time in times]
+
+
+MOMENT = "2024-03-01 10:00:00.000000"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-03-01 10:00:00", "2024-03-01T10:00:00", "2024-03-01T10:00:00Z",
+        "2024-03-01T10:00:00.000Z", "2024-03-01T12:00:00+02:00", "2024-03-01 10:00",
+        "2024/03/01 10:00:00", "2024.03.01_10.00.00", "20240301100000", "01.03.2024 10:00:00",
+        "1709287200", "1709287200000", "1709287200.0",
+    ],
+)  # fmt: skip
+def test_the_usual_forms_are_read(text):
+    assert utc([text]) == [MOMENT]
+
+
+@pytest.mark.parametrize("scale", [1, 1000, 1_000_000, 1_000_000_000])
+def test_the_unit_of_an_epoch_is_told_by_its_size(scale):
+    assert utc([1_709_287_200 * scale]) == [MOMENT]
+
+
+def test_a_time_zone_applies_to_times_without_offset_only():
+    assert utc(["2024-07-01 12:00:00"], "Europe/Athens") == ["2024-07-01 09:00:00.000000"]
+    assert utc(["2024-07-01T12:00:00Z"], "Europe/Athens") == ["2024-07-01 12:00:00.000000"]
+
+
+def test_an_hour_that_the_clock_never_shows_is_unreadable():
+    assert utc(["2024-03-31 03:30:00"], "Europe/Athens") == [None]
+
+
+def test_an_hour_shown_twice_is_the_first():
+    assert utc(["2024-10-27 03:30:00"], "Europe/Athens") == ["2024-10-27 00:30:00.000000"]
+
+
+def test_a_few_broken_values_do_not_hide_the_format():
+    assert utc(["2024-03-01 10:00:00", "?", "2024-03-01 10:00:00"]) == [MOMENT, None, MOMENT]
+
+
+def test_day_and_month_that_cannot_be_told_apart_are_asked_for():
+    with pytest.raises(UserError, match=r"fit both .*choose with --time-format"):
+        guess_format(pl.Series("t", ["03/04/2024 10:00:00"]))
+    assert guess_format(pl.Series("t", ["13/04/2024 10:00:00"])) == "%d/%m/%Y %H:%M:%S"
+    assert utc(["03/01/2024 10:00:00"], time_format="%m/%d/%Y %H:%M:%S") == [MOMENT]
+
+
+def test_an_unknown_form_is_refused_with_an_example():
+    with pytest.raises(UserError, match=r"unknown form \(first: 'noon'\); give it with --time-for"):
+        guess_format(pl.Series("t", ["noon"]))

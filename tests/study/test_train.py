@@ -1,0 +1,132 @@
+import json
+
+import numpy as np
+import pytest
+
+from veilmap.errors import UserError
+from veilmap.rounds import pooled
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings
+from veilmap.study.train import prepare, train
+
+SMALL = {"hidden": [16], "activations": ["tanh"], "dropout": [0.05], "interval": "1d"}
+
+
+def test_a_run_folder_holds_the_whole_run(small_campus, tmp_path):
+    run = train(small_campus, out=tmp_path / "run", seed=4, **SMALL)
+    folder = RunFolder(tmp_path / "run")
+    content = json.loads(folder.results.read_text())
+    assert content["schema"] == 1
+    (row,) = content["rows"]
+    assert row["configuration"] == "fedavg"
+    assert (row["attack"], row["target"], row["seed"]) == ("none", None, 4)
+    assert row["rounds"] == len(run.history) == len(content["history"])
+    assert row["rmse_db"] == pytest.approx(run.rmse_db)
+    settings = json.loads(folder.settings.read_text())
+    assert settings == content["settings"]
+    assert settings["task"]["seed"] == 4
+    assert settings["data"]["fingerprint"] == run.prepared.data.fingerprint
+    assert set(settings["versions"]) >= {"python", "veilmap", "torch"}
+    assert (folder.load_map().weights == run.signal_map.weights).all()
+    observed = list(folder.load_transcript())
+    assert len(observed) == sum(record.users for record in run.history)
+    assert sum(observation.n for observation in observed) == sum(r.n for r in run.history)
+
+
+def test_the_same_seed_gives_bit_identical_weights(small_campus):
+    one, again, other = (train(small_campus, seed=seed, **SMALL) for seed in (0, 0, 1))
+    assert (one.signal_map.weights == again.signal_map.weights).all()
+    assert (one.signal_map.weights != other.signal_map.weights).any()
+
+
+def test_training_points_and_test_points_are_the_whole_cell(small_campus):
+    prepared = prepare(small_campus, RunSettings.of(interval="1d"))
+    trained = sum(len(data) for this in prepared.rounds for data in this.data.values())
+    assert trained + len(prepared.test) == len(prepared.data)
+
+
+def test_a_map_trained_long_enough_beats_the_constant(small_campus):
+    run = train(small_campus, learning_rate=0.02, epochs=30, **SMALL)
+    assert run.rmse_db < 0.97 * run.prepared.rmse_constant_db
+
+
+def test_the_final_rmse_is_that_of_the_saved_map(small_campus):
+    run = train(small_campus, **SMALL)
+    test = run.prepared.test
+    errors = run.signal_map.predict_dbm(test.xy_m) - test.rsrp_dbm
+    assert run.rmse_db == pytest.approx(np.sqrt(np.mean(errors.astype(float) ** 2)), rel=1e-5)
+
+
+def test_a_public_mean_saves_the_rounds_that_learn_it(small_campus):
+    """Raw dBm labels: after one round of FedSGD the map is still tens of dB off; centred, not."""
+    fedsgd = {**SMALL, "epochs": 1, "batch_size": "inf"}
+    raw = train(small_campus, label_offset_dbm="none", **fedsgd)
+    centred = train(small_campus, **fedsgd)
+    assert raw.history[0].rmse_db > 50
+    assert centred.history[0].rmse_db < 15
+
+
+def test_the_rmse_on_earlier_rounds_is_that_of_their_data(small_campus):
+    run = train(small_campus, past=True, **SMALL)
+    assert run.history[0].rmse_past_db is None
+    earlier = [data for this in run.prepared.rounds[:-1] for data in this.data.values()]
+    points = type(earlier[0]).join(earlier)
+    errors = run.signal_map.predict_dbm(points.xy_m) - points.rsrp_dbm
+    expected = np.sqrt(np.mean(errors.astype(float) ** 2))
+    assert run.history[-1].rmse_past_db == pytest.approx(expected, rel=1e-5)
+
+
+def test_cumulative_training_grows(small_campus):
+    run = train(small_campus, cumulative=True, **SMALL)
+    sizes = [record.n for record in run.history if record.users == 3]
+    assert sizes == sorted(sizes)
+    assert run.results()["rows"][0]["configuration"] == "cumulative fedavg"
+
+
+def test_the_scaler_of_the_paper_and_of_a_deployment(small_campus):
+    fitted = prepare(small_campus, RunSettings.of(scaler="fitted"))
+    points = pooled(fitted.data).xy_m
+    assert fitted.plan.scaler.mean_m == pytest.approx(points.mean(axis=0), abs=20)
+    box = [-117.86, 33.63, -117.82, 33.66]
+    public = prepare(small_campus, RunSettings.of(area=box))
+    assert public.area.width_m == pytest.approx(3710, rel=0.01)
+    assert public.plan.scaler.scale_m[0] == pytest.approx(public.area.width_m / np.sqrt(12))
+
+
+def test_settings_and_keywords_exclude_each_other(small_campus):
+    with pytest.raises(UserError, match="either settings or keywords"):
+        train(small_campus, RunSettings(), epochs=3)
+
+
+def test_a_finished_run_is_not_overwritten_by_accident(small_campus, tmp_path):
+    train(small_campus, out=tmp_path, **SMALL)
+    with pytest.raises(UserError, match="holds a finished run; choose another --out or add --ove"):
+        RunFolder(tmp_path).refuse_finished()
+
+
+def test_clearing_a_run_leaves_other_files_alone(small_campus, tmp_path):
+    train(small_campus, out=tmp_path, **SMALL)
+    (tmp_path / "notes.txt").write_text("mine")
+    RunFolder(tmp_path).clear()
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == ["notes.txt"]
+
+
+def test_chania_fedsgd_and_fedavg_are_near_the_constant(shared_data):
+    """A phone that rests at home 98 % of the time: position explains little of its signal."""
+    import polars as pl
+
+    from veilmap.sources import read
+    from veilmap.sources.reading import Reading
+
+    data = read(
+        shared_data / "chania-gsm" / "chania.csv.gz",
+        reading=Reading(max_accuracy_m=100, drop_invalid=True),
+    ).keep(pl.col("user").str.starts_with("22223276"))
+    run = train(
+        data, cell="60561", scaler="fitted", label_offset_dbm="none", split="random",
+        batch_size="inf", epochs=1, learning_rate=1e-3,
+    )  # fmt: skip
+    assert len(run.history) == 25
+    assert 4.5 < run.prepared.rmse_constant_db < 4.9
+    assert 4.5 < run.rmse_db < 5.2

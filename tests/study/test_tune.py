@@ -1,0 +1,39 @@
+import tomllib
+
+import pytest
+
+from veilmap.errors import UserError
+from veilmap.settings import parse
+from veilmap.study.settings import RunSettings, SettingsFile
+from veilmap.study.tune import tune
+
+SETTINGS = RunSettings.of(interval="1d", epochs=1, batch_size=200)
+
+
+def test_a_stopped_search_goes_on_where_it_was(small_campus, tmp_path):
+    numbers = []
+    journal = tmp_path / "journal"
+
+    def note(number, rmse_db, best_db):
+        numbers.append(number)
+
+    tune(small_campus, SETTINGS, trials=3, journal=journal, on_trial=note)
+    tuned = tune(small_campus, SETTINGS, trials=5, journal=journal, on_trial=note)
+    assert numbers == [1, 2, 3, 4, 5]
+    assert tuned.trials == 5
+    again = tune(small_campus, SETTINGS, trials=5, journal=journal)
+    assert again == tuned
+
+
+def test_the_result_is_a_settings_file_for_train(small_campus, tmp_path):
+    tuned = tune(small_campus, SETTINGS, trials=3, journal=tmp_path / "journal")
+    settings = parse(SettingsFile, tomllib.loads(tuned.as_toml()), "tuned.toml")
+    assert settings.model == tuned.model
+    assert settings.training.learning_rate == tuned.learning_rate
+
+
+def test_trials_of_another_task_are_not_mixed_in(small_campus, tmp_path):
+    tune(small_campus, SETTINGS, trials=1, journal=tmp_path / "journal")
+    other = RunSettings.of(interval="1d", epochs=2, batch_size=200)
+    with pytest.raises(UserError, match="holds trials of another task"):
+        tune(small_campus, other, trials=2, journal=tmp_path / "journal")

@@ -1,0 +1,129 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import make_measurements
+from veilmap.errors import UserError
+from veilmap.rounds import SPLITS, Split, cumulative, cut, origin_s, parse_interval, pooled
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("1h", 3600), ("3h", 10_800), ("1d", 86_400), ("1w", 604_800),
+                          ("30min", 1800), (" 2.5 h ", 9000), ("90s", 90)]
+)  # fmt: skip
+def test_intervals_are_read(text, seconds):
+    assert parse_interval(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "1", "h", "0h", "-1h", "1 fortnight", "1e3h", "nan h"])
+def test_what_is_no_interval_is_refused_with_an_example(text):
+    with pytest.raises(UserError, match="for example 1h, 3h, 1d or 1w"):
+        parse_interval(text)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 120), st.integers(1, 4), st.integers(60, 90_000), st.floats(300, 200_000))
+def test_rounds_are_disjoint_ordered_and_together_the_input(rows, users, step_s, interval_s):
+    data = make_measurements(rows, users, step_s)
+    rounds = cut(data, interval_s)
+    numbers = [this.number for this in rounds]
+    assert numbers == sorted(set(numbers))
+    seen = [
+        (user, time, signal)
+        for this in rounds
+        for user, local in this.data.items()
+        for time, signal in zip(local.time_s, local.rsrp_dbm, strict=True)
+    ]
+    seconds = pl.col("time").dt.epoch("us") / 1e6
+    expected = data.table.select("user", seconds, "rsrp_dbm").rows()
+    assert sorted(seen) == sorted(expected)
+    for this in rounds:
+        for local in this.data.values():
+            assert (local.time_s >= this.start_s).all()
+            assert (local.time_s < this.start_s + interval_s + 1e-6).all()
+            assert (np.diff(local.time_s) >= 0).all()
+
+
+def test_days_and_hours_follow_the_clock_and_weeks_the_first_measurement():
+    first = datetime(2024, 7, 1, 10, 30, tzinfo=UTC)  # 12:30 in Berlin
+    midnight = datetime(2024, 6, 30, 22, tzinfo=UTC).timestamp()
+    assert origin_s(first, "Europe/Berlin", 3600) == midnight
+    assert origin_s(first, "Europe/Berlin", 86_400) == midnight
+    assert origin_s(first, "Europe/Berlin", 604_800) == first.timestamp()
+
+
+def test_an_interval_without_data_gives_no_round():
+    data = make_measurements(2, users=1, step_s=10 * 86_400)
+    assert [this.number for this in cut(data, 86_400)] == [1, 11]
+
+
+def test_cumulative_rounds_hold_all_data_up_to_now():
+    rounds = cut(make_measurements(40, users=2), 3600)
+    grown = list(cumulative(rounds))
+    for index, this in enumerate(grown):
+        for user, local in this.data.items():
+            so_far = [past.data[user] for past in rounds[: index + 1] if user in past.data]
+            assert local.time_s.tolist() == np.concatenate([p.time_s for p in so_far]).tolist()
+
+
+@pytest.mark.parametrize("kind", SPLITS)
+def test_a_split_is_disjoint_and_together_the_input(kind):
+    data = make_measurements(400, users=3, step_s=200)
+    training, test = Split(split=kind, burst_gap_s=250).apply(data, seed=1)
+    assert len(training) + len(test) == 400
+    assert set(training.table["time"]).isdisjoint(test.table["time"])
+    assert 0.1 < len(test) / 400 < 0.3
+
+
+def test_a_burst_is_never_on_both_sides():
+    """Ten bursts of 20 rows a minute apart, with an hour of silence between them."""
+    times = np.concatenate([hour * 3600 + 60 * np.arange(20) for hour in range(0, 30, 3)])
+    data = make_measurements(200, users=1, step_s=1)
+    moments = pl.Series([data.first + timedelta(seconds=int(t)) for t in times])
+    data = replace(data, table=data.table.with_columns(time=moments))
+    training, test = Split(split="burst").apply(data, seed=0)
+    hours = [set(part.table["time"].dt.truncate("1h")) for part in (training, test)]
+    assert hours[0].isdisjoint(hours[1])
+    assert len(test) == 40
+
+
+def test_a_chronological_split_takes_each_users_last_rows():
+    training, test = Split(split="chronological").apply(make_measurements(100, users=2), seed=0)
+    for user in ("u0", "u1"):
+        last = training.table.filter(pl.col("user") == user)["time"].max()
+        assert (test.table.filter(pl.col("user") == user)["time"] > last).all()
+
+
+def test_the_seed_decides_a_random_split():
+    data = make_measurements(300)
+    tests = [
+        Split(split="random").apply(data, seed)[1].table["time"].to_list() for seed in (1, 1, 2)
+    ]
+    assert tests[0] == tests[1] != tests[2]
+
+
+def test_one_row_cannot_be_split():
+    with pytest.raises(UserError, match=r"leaves no (training|test) data of 1 rows"):
+        Split().apply(make_measurements(1), 0)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.2, float("nan")])
+def test_a_share_must_be_between_0_and_1(share):
+    with pytest.raises(UserError, match="test_share must be above 0 and below 1"):
+        Split(test_share=share)
+
+
+def test_an_unknown_split_is_refused_with_the_choices():
+    with pytest.raises(UserError, match="unknown split 'brust'; choose one of: random, burst"):
+        Split(split="brust")  # type: ignore[arg-type]
+
+
+def test_pooled_has_every_row_in_time_order():
+    data = make_measurements(30)
+    assert len(pooled(data)) == 30
+    assert (np.diff(pooled(data).time_s) > 0).all()

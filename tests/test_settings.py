@@ -1,0 +1,62 @@
+import tomllib
+
+import pytest
+
+from veilmap.errors import UserError
+from veilmap.settings import load_toml, parse, toml
+from veilmap.study.settings import RunSettings, SettingsFile
+
+
+def test_keywords_find_their_table():
+    settings = RunSettings.of(cell="x204", epochs=1, batch_size="inf", hidden=[8], seed=3,
+                              activations=["tanh"], dropout=[0.1])  # fmt: skip
+    assert settings.task.cell == "x204"
+    assert settings.training.name == "fedsgd"
+    assert settings.model.hidden == (8,)
+
+
+def test_what_is_written_as_toml_is_read_back_the_same():
+    settings = RunSettings.of(cell='strange "name" \\ ü', label_offset_dbm=-96.5)
+    assert parse(RunSettings, tomllib.loads(toml(settings.as_dict())), "x") == settings
+
+
+def test_all_errors_of_a_file_come_at_once():
+    values = {"training": {"epochs": 0, "fraction": 2}, "task": {"interval": "1x", "scaler": "no"}}
+    with pytest.raises(UserError) as caught:
+        parse(SettingsFile, values, "my.toml")
+    message = str(caught.value)
+    assert message.startswith("my.toml: ")
+    assert "epochs must be at least 1, got 0" in message
+    assert "task.scaler" in message
+
+
+def test_an_unknown_setting_gets_a_suggestion():
+    with pytest.raises(
+        UserError, match=r"unknown setting 'training.epoch'; did you mean 'training.e"
+    ):
+        parse(SettingsFile, {"training": {"epoch": 3}}, "my.toml")
+    with pytest.raises(UserError, match="unknown setting 'epoch'; did you mean 'epochs'"):
+        RunSettings.of(epoch=3)
+
+
+def test_a_file_that_is_no_toml(tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text("epochs = = 3")
+    with pytest.raises(UserError, match=r"my.toml is not TOML"):
+        load_toml(path)
+    with pytest.raises(UserError, match=r"cannot read .*nothing.toml"):
+        load_toml(tmp_path / "nothing.toml")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"interval": "soon"}, "cannot read the interval 'soon'"),
+        ({"area": [2, 0, 1, 1]}, "west south east north"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"label_offset_dbm": float("inf")}, "label_offset_dbm must be a finite number"),
+    ],
+)
+def test_wrong_values_are_refused(keywords, message):
+    with pytest.raises(UserError, match=message):
+        RunSettings.of(**keywords)
