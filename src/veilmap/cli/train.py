@@ -23,6 +23,9 @@ from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.train import Prepared, RoundRecord, prepare, train
 
+# Above this share of the constant's RMSE the map is not worth its name, and we say so.
+NO_BETTER = 0.95
+
 
 def train_(
     data: str = "campus",
@@ -77,6 +80,11 @@ def train_(
     summary.add_row("a constant, the training data's mean", f"{prepared.rmse_constant_db:.2f}")
     stdout.print()
     stdout.print(summary)
+    if run.rmse_db > NO_BETTER * prepared.rmse_constant_db:
+        say(
+            "\nthe map hardly beats a constant: with these settings the network has learned the "
+            "mean\nand little else; find better ones with: veilmap tune"
+        )
     if out is not None:
         say(f"\nwritten to {out}; the map as a file: veilmap map {out} --format geotiff")
 
