@@ -15,6 +15,7 @@ import time
 import numpy as np
 import torch
 
+from veilmap.model.dropout import Dropout
 from veilmap.model.network import Network
 from veilmap.model.training import sgd
 from veilmap.streams import stream
@@ -73,9 +74,15 @@ def main():
     difference = float(np.abs(ours - usual).max() / np.abs(usual).max())
     jobs = {
         "usual loop": lambda: UsualLoop(network, weights).run(batches),
-        "veilmap": lambda: sgd(network, weights, batches, epochs=EPOCHS,
-                               learning_rate=LEARNING_RATE, dropout=stream(0, "dropout")),
-    }  # fmt: skip
+        "veilmap": lambda: sgd(
+            network,
+            weights,
+            batches,
+            epochs=EPOCHS,
+            learning_rate=LEARNING_RATE,
+            dropout=Dropout(network, stream(0, "dropout")),
+        ),
+    }
     seconds = {name: [] for name in jobs}
     for _ in range(REPEATS):
         for name, job in jobs.items():

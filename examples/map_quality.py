@@ -3,7 +3,8 @@
     python examples/map_quality.py FILE --cell CELL [--user USER] [--tuned tuned.toml] [--seeds 5]
 
 Prints RMSE in dB on the test data, mean and standard deviation over the seeds; a seed decides the
-split, the initial weights and every draw. Needs scikit-learn, which the extra "dev" brings. Options of the split: --split, --burst-gap (seconds).
+split, the initial weights and every draw. --split and --burst-gap (seconds) are as in train.
+Needs scikit-learn, which the extra "dev" brings.
 """
 
 import argparse

@@ -15,6 +15,10 @@ def test_keywords_find_their_table():
     assert settings.model.hidden == (8,)
 
 
+def test_a_cell_may_be_written_as_a_number():
+    assert RunSettings.of(cell=60561).task.cell == "60561"
+
+
 def test_what_is_written_as_toml_is_read_back_the_same():
     settings = RunSettings.of(cell='strange "name" \\ ü', label_offset_dbm=-96.5)
     assert parse(RunSettings, tomllib.loads(toml(settings.as_dict())), "x") == settings

@@ -22,6 +22,7 @@ from veilmap.federation.plan import Training
 from veilmap.files import write_whole
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
+from veilmap.settings import parse
 
 SCHEMA = 1
 HEADER = "transcript.json"
@@ -115,21 +116,16 @@ class Transcript:
 
 
 def _read_header(path: Path) -> Header:
-    from pydantic import TypeAdapter, ValidationError
-
     try:
         content = json.loads(path.read_bytes())
         schema = content.pop("schema")
     except FileNotFoundError:
         raise UserError(f"{path.parent} is no transcript: {HEADER} is missing") from None
-    except (ValueError, AttributeError, KeyError) as error:
+    except (ValueError, AttributeError, KeyError, TypeError) as error:
         raise UserError(f"{path} is not a transcript's header ({error!r})") from None
     if schema != SCHEMA:
         raise UserError(f"{path} has schema {schema!r}; this veilmap reads schema {SCHEMA}")
-    try:
-        return TypeAdapter(Header).validate_python(content)
-    except ValidationError as error:
-        raise UserError(f"{path} is not a transcript's header: {error.errors()[0]}") from None
+    return parse(Header, content, f"{path} is not a transcript's header")
 
 
 def _read_file(path: Path, size: int) -> Iterator[Observation]:

@@ -23,12 +23,16 @@ def batch(rows, seed=0):
     )
 
 
+def dropout(network, seed=0):
+    return Dropout(network, stream(seed, "dropout"))
+
+
 @settings(max_examples=60, deadline=None)
 @given(networks, st.integers(1, 30), st.integers(0, 100))
 def test_the_fast_gradient_equals_automatic_differentiation(network, rows, seed):
     weights = network.initialise(seed)
-    fast = training.gradient(network, weights, batch(rows, seed), stream(seed, "dropout"))
-    slow = reference.gradient(network, weights, batch(rows, seed), stream(seed, "dropout"))
+    fast = training.gradient(network, weights, batch(rows, seed), dropout(network, seed))
+    slow = reference.gradient(network, weights, batch(rows, seed), dropout(network, seed))
     np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-5 * np.abs(slow).max() + 1e-7)
 
 
@@ -36,8 +40,8 @@ def test_the_fast_gradient_equals_automatic_differentiation(network, rows, seed)
 @given(networks, st.integers(1, 30), st.integers(0, 100))
 def test_fast_prediction_equals_the_reference(network, rows, seed):
     weights, (x, _) = network.initialise(seed), batch(rows, seed)
-    masks = Dropout(network, None).draw(rows)
-    slow = reference.forward(network, torch.from_numpy(weights), torch.from_numpy(x), masks)
+    nothing = [None] * len(network.hidden)
+    slow = reference.forward(network, torch.from_numpy(weights), torch.from_numpy(x), nothing)
     np.testing.assert_allclose(training.predict(network, weights, x), slow, rtol=1e-4, atol=1e-5)
 
 
@@ -67,9 +71,9 @@ def test_one_epoch_over_one_batch_is_one_gradient_step():
     network = Network()
     weights = network.initialise(0)
     stepped = training.sgd(
-        network, weights, [batch(50)], epochs=1, learning_rate=0.01, dropout=stream(0, "d")
+        network, weights, [batch(50)], epochs=1, learning_rate=0.01, dropout=dropout(network)
     )
-    expected = weights - 0.01 * reference.gradient(network, weights, batch(50), stream(0, "d"))
+    expected = weights - 0.01 * reference.gradient(network, weights, batch(50), dropout(network))
     np.testing.assert_allclose(stepped, expected, atol=1e-6)
 
 
@@ -89,26 +93,47 @@ def test_training_leaves_its_arguments_alone():
     assert (weights == before).all()
 
 
-def test_dropout_meets_its_share_and_keeps_the_expectation():
-    """64,000 draws: the share 0.3 is met within five standard deviations (0.009)."""
-    network = Network(hidden=(64, 32), activations=("relu", "relu"), dropout=(0.3, 0.0))
-    first, second = Dropout(network, stream(0, "mask")).draw(1000)
-    assert first is not None
-    assert second is not None
-    assert (first == 0).float().mean().item() == pytest.approx(0.3, abs=0.009)
-    assert first.max().item() == pytest.approx(1 / 0.7, rel=1e-4)
-    assert (second == 1).all()
+@pytest.mark.parametrize("share", [0.001, 0.05, 0.3, 0.9])
+def test_dropout_meets_its_share_and_is_spread_evenly(share):
+    """300,000 units: share and position of the dropped ones within five standard deviations."""
+    network = Network(hidden=(300, 7), activations=("relu", "relu"), dropout=(share, 0.0))
+    units, none = dropout(network).draw(1000)
+    assert none is None
+    assert units is not None
+    dropped, total = units.numpy(), 300_000
+    assert (np.diff(dropped) > 0).all()
+    assert dropped[-1] < total
+    assert len(dropped) / total == pytest.approx(share, abs=5 * np.sqrt(share / total))
+    middle = 5 * total / np.sqrt(12 * len(dropped))
+    assert dropped.mean() == pytest.approx(total / 2, abs=middle)
+    # Neighbours are dropped together as often as independence says.
+    both = np.isin(dropped + 1, dropped).mean()
+    assert both == pytest.approx(share, abs=5 * np.sqrt(share / len(dropped)) + 1e-9)
+
+
+def test_dropout_keeps_the_expectation_of_a_layer():
+    """F is linear in the last hidden layer: over 4,000 draws the mean is F without dropout."""
+    network = Network(hidden=(50,), activations=("tanh",), dropout=(0.3,))
+    weights = torch.from_numpy(network.initialise(0))
+    x = torch.ones(4000, 2)
+    noisy = reference.forward(network, weights, x, dropout(network).draw(4000))
+    plain = reference.forward(network, weights, x[:1], [None])
+    assert noisy.mean().item() == pytest.approx(plain.item(), abs=5 * noisy.std().item() / 63)
 
 
 def test_dropout_obeys_its_generator():
-    network = Network()
-    draws = [
-        [
-            mask.clone()
-            for mask in Dropout(network, stream(seed, "mask")).draw(5)
-            if mask is not None
-        ]
-        for seed in (0, 0, 1)
-    ]
-    assert all((a == b).all() for a, b in zip(draws[0], draws[1], strict=True))
-    assert any((a != b).any() for a, b in zip(draws[0], draws[2], strict=True))
+    draws = []
+    for seed in (0, 0, 1):
+        units = dropout(Network(), seed).draw(5)[1]
+        assert units is not None
+        draws.append(units.tolist())
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_every_step_draws_anew_also_across_what_was_drawn_ahead():
+    """40 rows of 640 units: 20 steps are drawn ahead; 50 steps differ and meet the share."""
+    source = dropout(Network())
+    steps = [source.draw(40)[1].tolist() for _ in range(50)]
+    assert len({tuple(step) for step in steps}) == 50
+    assert all(min(step) >= 0 and max(step) < 40 * 640 for step in steps)
+    assert np.mean([len(step) for step in steps]) / (40 * 640) == pytest.approx(0.05, abs=0.001)

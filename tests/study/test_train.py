@@ -94,7 +94,7 @@ def test_the_scaler_of_the_paper_and_of_a_deployment(small_campus):
 
 
 def test_settings_and_keywords_exclude_each_other(small_campus):
-    with pytest.raises(UserError, match="either settings or keywords"):
+    with pytest.raises(UserError, match="settings, or keywords, or prepared data"):
         train(small_campus, RunSettings(), epochs=3)
 
 

@@ -1,4 +1,4 @@
-"""Where commands print: results to standard output, progress to standard error."""
+"""Where commands print: results to standard output, progress to the terminal."""
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,16 +14,18 @@ def say(text: str) -> None:
 
 
 def progress() -> Progress:
-    """A progress bar with the time left; silent where standard error is no terminal."""
+    """A progress bar with the time left; silent where nobody is watching."""
+    # Lines printed meanwhile must go through the console that draws the bar, or they tear it.
+    watched = stdout if stdout.is_terminal else stderr
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("time left"),
         TimeRemainingColumn(),
-        console=stderr,
+        console=watched,
         transient=True,
-        disable=not stderr.is_terminal,
+        disable=not watched.is_terminal,
     )
 
 

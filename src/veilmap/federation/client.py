@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
+from veilmap.model.dropout import Dropout
 from veilmap.model.training import MiniBatch, sgd
 from veilmap.streams import stream
 
@@ -19,7 +20,7 @@ def user_update(plan: Plan, weights: Floats, local_batch: LocalData, user: str, 
         mini_batches(plan, local_batch, user, t),
         epochs=plan.training.epochs,
         learning_rate=plan.training.learning_rate,
-        dropout=stream(plan.seed, "dropout", user, t),
+        dropout=Dropout(plan.network, stream(plan.seed, "dropout", user, t)),
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from veilmap.federation.client import mini_batches
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData, Round
+from veilmap.model.dropout import Dropout
 from veilmap.model.reference import gradient
 from veilmap.streams import stream
 
@@ -37,7 +38,7 @@ def server_executes(plan: Plan, rounds: Sequence[Round], users: Sequence[str]) -
 def user_update(plan: Plan, user: str, w: Floats, t: int, local_data: LocalData) -> Floats:
     """UserUpdate(k, w, t, B)."""
     local_batch = local_data  # 15, 16
-    dropout = stream(plan.seed, "dropout", user, t)
+    dropout = Dropout(plan.network, stream(plan.seed, "dropout", user, t))
     batches = mini_batches(plan, local_batch, user, t)  # 18
     for _ in range(plan.training.epochs):  # 19
         for b in batches:  # 20

@@ -2,7 +2,8 @@
 
 The usual loop pays at every step of 20 rows for autograd's bookkeeping, for fresh arrays, for a
 gradient buffer and for an optimiser pass over all weights. Here arrays and views are made once
-per batch size, and the product that forms a layer's gradient adds it to its destination.
+per batch size, the product that forms a layer's gradient adds it to its destination, and dropout
+touches only the units that it drops (its scale rides on the products).
 ``reference`` says the same with autograd; a test holds the two together.
 """
 
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from veilmap.model.activations import ACTIVATIONS
-from veilmap.model.dropout import Masks
+from veilmap.model.dropout import Dropped
 from veilmap.model.network import Network
 
 Layers = Sequence[tuple[Tensor, Tensor]]
@@ -21,36 +22,46 @@ Layers = Sequence[tuple[Tensor, Tensor]]
 class BackPropagation:
     """Layer inputs h_l and back-propagated errors δ_l for batches of a fixed number of rows.
 
-    With the residuals r_i = F(x_i) − y_i and ℓ = (1/n) Σ r_i²: ∂ℓ/∂W_l = Σ_i δ_l,i h_l,iᵀ and
-    ∂ℓ/∂b_l = Σ_i δ_l,i. The values of ``layers`` may change between two passes.
+    With the residuals r_i = F(x_i) − y_i and ℓ = (1/n) Σ r_i²: ∂ℓ/∂W_l = s_l Σ_i δ_l,i h_l,iᵀ and
+    ∂ℓ/∂b_l = Σ_i δ_l,i, where s_l scales what dropout kept of h_l. The values of ``layers`` may
+    change between two passes.
     """
 
     def __init__(self, network: Network, layers: Layers, rows: int) -> None:
-        self._hidden = [_HiddenLayer(network, layers, level, rows) for level in _levels(network)]
+        levels = range(len(network.hidden))
+        self._hidden = [_HiddenLayer(network, layers, level, rows) for level in levels]
         matrix, self._last_bias = layers[-1]
         self._last_matrix = matrix.T
         self._last = torch.empty(rows, 1)
         self._errors = [*(layer.delta.T for layer in self._hidden), self._last.T]
         self._ones = torch.ones(rows)
 
-    def forward(self, x: Tensor, masks: Masks) -> Tensor:
-        """F(x; w), a column; with ``masks`` under dropout."""
-        self._inputs = [x]
-        for layer, mask in zip(self._hidden, masks, strict=True):
-            x = layer.forward(x, mask)
-            self._inputs.append(x)
-        return torch.addmm(self._last_bias, x, self._last_matrix, out=self._last)
+    def forward(self, x: Tensor, dropped: Dropped) -> Tensor:
+        """F(x; w), a column, without the units in ``dropped``."""
+        self._inputs, self._scales = [x], [1.0]
+        for layer, units in zip(self._hidden, dropped, strict=True):
+            self._inputs.append(layer.forward(self._inputs[-1], self._scales[-1], units))
+            self._scales.append(layer.scale)
+        return torch.addmm(
+            self._last_bias,
+            self._inputs[-1],
+            self._last_matrix,
+            alpha=self._scales[-1],
+            out=self._last,
+        )
 
-    def backward(self, y: Tensor, masks: Masks, n: int) -> None:
+    def backward(self, y: Tensor, n: int) -> None:
         """δ_l after ``forward``, for a mean over ``n`` rows (more than these in a blocked sum)."""
         error = self._last.sub_(y).mul_(2 / n)
-        for layer, mask in zip(reversed(self._hidden), reversed(masks), strict=True):
-            error = layer.backward(error, mask)
+        for layer in reversed(self._hidden):
+            error = layer.backward(error)
 
     def add_gradient(self, into: Layers, factor: float) -> None:
         """``into += factor · ∂ℓ/∂w``; into the weights with −η this is the SGD step itself."""
-        for (matrix, bias), h, error in zip(into, self._inputs, self._errors, strict=True):
-            matrix.addmm_(error, h, alpha=factor)
+        for (matrix, bias), h, scale, error in zip(
+            into, self._inputs, self._scales, self._errors, strict=True
+        ):
+            matrix.addmm_(error, h, alpha=factor * scale)
             bias.addmv_(error, self._ones, alpha=factor)
 
 
@@ -61,20 +72,23 @@ class _HiddenLayer:
         matrix, self._bias = layers[level]
         self._matrix, self._next_matrix = matrix.T, layers[level + 1][0]
         self._activation = ACTIVATIONS[network.activations[level]]
-        width = network.hidden[level]
-        self._h, self._kept, self.delta = (torch.empty(rows, width) for _ in range(3))
+        self._share = network.dropout[level]
+        self._h, self.delta = (torch.empty(rows, network.hidden[level]) for _ in range(2))
+        self._flat_h, self._flat_delta = self._h.view(-1), self.delta.view(-1)
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        torch.addmm(self._bias, x, self._matrix, out=self._h)
+    def forward(self, x: Tensor, scale: float, dropped: Tensor | None) -> Tensor:
+        torch.addmm(self._bias, x, self._matrix, alpha=scale, out=self._h)
         self._activation.apply_(self._h)
-        return self._h if mask is None else torch.mul(self._h, mask, out=self._kept)
+        self._dropped, self.scale = dropped, 1.0
+        if dropped is not None:
+            self._flat_h.index_fill_(0, dropped, 0)
+            self.scale = 1 / (1 - self._share)
+        return self._h
 
-    def backward(self, error: Tensor, mask: Tensor | None) -> Tensor:
-        torch.mm(error, self._next_matrix, out=self.delta)
-        if mask is not None:
-            self.delta.mul_(mask)
-        return self._activation.pull_back_(self.delta, self._h)
-
-
-def _levels(network: Network) -> range:
-    return range(len(network.hidden))
+    def backward(self, error: Tensor) -> Tensor:
+        torch.addmm(self.delta, error, self._next_matrix, beta=0, alpha=self.scale, out=self.delta)
+        self._activation.pull_back_(self.delta, self._h)
+        if self._dropped is not None:
+            # The derivative was read off an output that dropout had set to zero.
+            self._flat_delta.index_fill_(0, self._dropped, 0)
+        return self.delta

@@ -1,45 +1,65 @@
-"""Inverted dropout, drawn as raw random bits."""
+"""Inverted dropout, drawn as the few units that are dropped, many steps at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import log1p, sqrt
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.model.network import Network
 
-Masks = Sequence[Tensor | None]
+# Per hidden layer: flat indices into (rows, width) of the dropped units; None drops nothing.
+Dropped = Sequence[Tensor | None]
 
-_LEVELS = 1 << 16
+# Units decided in one go. Numpy's cost per call is far above its cost per number, and worst
+# between two matrix products that have just emptied the caches.
+UNITS_AHEAD = 1 << 19
 
 
 class Dropout:
-    """Masks for one step after another, all from one generator.
+    """Which units of each hidden layer are dropped, step after step, all from one generator."""
 
-    A unit is dropped when its 16 random bits are among the share·2^16 lowest: met to 2^-17;
-    the scale of the kept ones uses the share really met, which keeps the expectation exact.
+    def __init__(self, network: Network, generator: np.random.Generator) -> None:
+        self._layers = list(zip(network.hidden, network.dropout, strict=True))
+        self._generator = generator
+        self._ahead: dict[int, list[Iterator[Tensor] | None]] = {}
+
+    def draw(self, rows: int) -> Dropped:
+        """For the next batch of ``rows``."""
+        if rows not in self._ahead:
+            self._ahead[rows] = [
+                _steps(rows * width, share, self._generator) if share else None
+                for width, share in self._layers
+            ]
+        return [None if steps is None else next(steps) for steps in self._ahead[rows]]
+
+
+def _steps(units: int, share: float, generator: np.random.Generator) -> Iterator[Tensor]:
+    """For one step after another, the indices of the dropped ones of ``units`` units."""
+    count = max(UNITS_AHEAD // units, 1)
+    while True:
+        indices = _bernoulli(count * units, share, generator)
+        ends = np.searchsorted(indices, units * np.arange(1, count + 1)).tolist()
+        within = torch.from_numpy(indices % units)
+        for start, end in zip([0, *ends[:-1]], ends, strict=True):
+            yield within[start:end]
+
+
+def _bernoulli(units: int, share: float, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The indices at which ``units`` independent coins of probability ``share`` fall.
+
+    The gaps between them are geometric: 1 + ⌊E/λ⌋ with E exponential and λ = −ln(1−share). At 5 %
+    that is one draw where tossing every coin takes twenty.
     """
-
-    def __init__(self, network: Network, generator: np.random.Generator | None) -> None:
-        self._shares = list(zip(network.hidden, network.dropout, strict=True))
-        self._generator = generator if any(network.dropout) else None
-        self._masks: dict[int, list[Tensor]] = {}
-
-    def draw(self, rows: int) -> Masks:
-        """One mask per hidden layer, (rows, width): 0 for a dropped unit, else 1/(1-share).
-
-        None without a generator. The next masks for as many rows overwrite these.
-        """
-        if self._generator is None:
-            return [None] * len(self._shares)
-        if rows not in self._masks:
-            self._masks[rows] = [torch.empty(rows, width) for width, _ in self._shares]
-        units = rows * sum(width for width, _ in self._shares)
-        words = self._generator.bit_generator.random_raw(-(-units // 4))
-        bits = torch.from_numpy(words.view(np.int16))
-        for (_, share), mask in zip(self._shares, self._masks[rows], strict=True):
-            dropped = round(share * _LEVELS)
-            torch.ge(bits[: mask.numel()].view_as(mask), dropped - _LEVELS // 2, out=mask)
-            mask.mul_(_LEVELS / (_LEVELS - dropped))
-            bits = bits[mask.numel() :]
-        return self._masks[rows]
+    rate = -log1p(-share)
+    enough = int(units * share + 6 * sqrt(units * share)) + 8
+    parts: list[NDArray[np.int64]] = []
+    last = -1
+    while last < units:
+        gaps = (generator.standard_exponential(enough) / rate).astype(np.int64) + 1
+        parts.append(last + np.cumsum(gaps))
+        last = int(parts[-1][-1])
+    indices = np.concatenate(parts)
+    return indices[: np.searchsorted(indices, units)]

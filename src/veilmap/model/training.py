@@ -21,11 +21,11 @@ BLOCK_ROWS = 4096
 @torch.inference_mode()
 def predict(network: Network, weights: Floats, xy_std: Floats) -> Floats:
     """F(x; w) for each row, without dropout."""
-    layers, masks = _layers(network, weights), [None] * len(network.hidden)
+    layers, nothing = _layers(network, weights), [None] * len(network.hidden)
     outputs = np.empty(len(xy_std), np.float32)
     for block in _blocks(len(xy_std)):
         x = torch.from_numpy(xy_std[block])
-        outputs[block] = BackPropagation(network, layers, len(x)).forward(x, masks)[:, 0].numpy()
+        outputs[block] = BackPropagation(network, layers, len(x)).forward(x, nothing)[:, 0].numpy()
     return outputs
 
 
@@ -34,7 +34,7 @@ def gradient(
     network: Network,
     weights: Floats,
     mini_batch: MiniBatch,
-    dropout: np.random.Generator | None = None,
+    dropout: Dropout | None = None,
 ) -> Floats:
     """∇ℓ(w; b) of the mean squared error over a mini-batch b = (xy_std, labels), flat."""
     total = np.zeros_like(weights)
@@ -51,11 +51,11 @@ def sgd(
     *,
     epochs: int,
     learning_rate: float,
-    dropout: np.random.Generator | None = None,
+    dropout: Dropout | None = None,
 ) -> Floats:
     """Algorithm 1, lines 19-21: w ← w − η∇ℓ(w; b), E times over the mini-batches b.
 
-    Dropout masks are drawn step by step from ``dropout``; None trains without dropout.
+    ``dropout`` says which units each step drops; None trains without dropout.
     """
     # Through torch, whose memory is aligned to cache lines; numpy's is not, and that costs 10 %.
     weights = torch.from_numpy(weights).clone().numpy()
@@ -76,11 +76,9 @@ def sgd(
 class _Step:
     """The gradient of one mini-batch after another at ``layers``, whose values may change."""
 
-    def __init__(
-        self, network: Network, layers: Layers, dropout: np.random.Generator | None
-    ) -> None:
-        self._network, self._layers = network, layers
-        self._dropout = Dropout(network, dropout)
+    def __init__(self, network: Network, layers: Layers, dropout: Dropout | None) -> None:
+        self._network, self._layers, self._dropout = network, layers, dropout
+        self._nothing = [None] * len(network.hidden)
         self._passes: dict[int, BackPropagation] = {}
 
     def add_gradient(self, x: Tensor, y: Tensor, *, into: Layers, factor: float) -> None:
@@ -88,10 +86,10 @@ class _Step:
             rows = block.stop - block.start
             if rows not in self._passes:
                 self._passes[rows] = BackPropagation(self._network, self._layers, rows)
-            masks = self._dropout.draw(rows)
+            dropped = self._dropout.draw(rows) if self._dropout else self._nothing
             both = self._passes[rows]
-            both.forward(x[block], masks)
-            both.backward(y[block], masks, len(y))
+            both.forward(x[block], dropped)
+            both.backward(y[block], len(y))
             both.add_gradient(into, factor)
 
 

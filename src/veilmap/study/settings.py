@@ -2,7 +2,9 @@
 
 from dataclasses import asdict, dataclass, field
 from math import isfinite
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+from pydantic import ConfigDict
 
 from veilmap.errors import UserError, out_of_range
 from veilmap.federation.plan import Training
@@ -28,6 +30,9 @@ class Task:
             the training data's mean rounded to 1 dB in its place; ``none`` is the paper's setting.
         seed: the root of all randomness.
     """
+
+    # A cell may be written as a number, which it mostly is.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     cell: str | None = None
     interval: str = "1w"

@@ -146,9 +146,9 @@ def train(
         past: also measure the RMSE on the data of all earlier rounds (the forgetting study).
         **keywords: single settings by name, instead of ``settings``.
     """
+    if (settings is not None) + bool(keywords) + isinstance(data, Prepared) > 1:
+        raise UserError("train takes settings, or keywords, or prepared data, not two of them")
     if isinstance(data, Measurements):
-        if settings is not None and keywords:
-            raise UserError("train takes either settings or keywords, not both")
         data = prepare(data, settings or RunSettings.of(**keywords))
     folder = None if out is None else RunFolder(out)
     writer = None if folder is None else TranscriptWriter(folder.transcript, data.header)
