@@ -1,14 +1,16 @@
 """How good is the map? Simple predictors and federated networks on the same honest split.
 
-    python examples/map_quality.py FILE --cell CELL [--user USER] [--tuned tuned.toml] [--seeds 5]
+    python examples/map_quality.py FILE --cell CELL [--user USER] [--tune 60] [--seeds 5]
 
 Prints RMSE in dB on the test data, mean and standard deviation over the seeds; a seed decides the
-split, the initial weights and every draw. --split and --burst-gap (seconds) are as in train.
-Needs scikit-learn, which the extra "dev" brings.
+split, the initial weights and every draw. --split, --burst-gap (seconds) and the others are as in
+train; --tune adds a row with the best of so many trials, tuned anew for every seed. Needs
+scikit-learn, which the extra "dev" brings.
 """
 
 import argparse
 import statistics
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +20,9 @@ from sklearn.linear_model import LinearRegression
 
 import veilmap
 from veilmap.local_data import LocalData
-from veilmap.settings import load_toml
-from veilmap.study.train import prepare, train
+from veilmap.study.prepare import prepare
+from veilmap.study.settings import RunSettings
+from veilmap.study.tune import tune
 
 # The paper: raw labels, the scaler fitted on the data. Ours: centred labels, the public area.
 PAPER = {"scaler": "fitted", "label_offset_dbm": "none"}
@@ -27,6 +30,7 @@ CENTRED = {"scaler": "fitted", "label_offset_dbm": "mean"}
 FEDSGD = {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
 FEDAVG_SLOW = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
 FEDAVG_FAST = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-3}
+OURS = "ours, FedAvg B=20 E=5, η=1e-3"
 NETWORKS = {
     "paper, FedSGD, η=1e-3": PAPER | FEDSGD,
     "paper, FedAvg B=20 E=5, η=1e-5": PAPER | FEDAVG_SLOW,
@@ -34,7 +38,7 @@ NETWORKS = {
     "centred, FedSGD, η=1e-3": CENTRED | FEDSGD,
     "centred, FedAvg B=20 E=5, η=1e-5": CENTRED | FEDAVG_SLOW,
     "centred, FedAvg B=20 E=5, η=1e-3": CENTRED | FEDAVG_FAST,
-    "ours, FedAvg B=20 E=5, η=1e-3": FEDAVG_FAST,
+    OURS: FEDAVG_FAST,
 }
 
 
@@ -49,6 +53,12 @@ def simple_predictors(prepared, seed):
         yield name, float(np.sqrt(np.mean(errors**2)))
 
 
+def tuned(data, settings, trials):
+    """Tuned on the training data of this seed's split alone: its test data stay unseen."""
+    with tempfile.TemporaryDirectory() as folder:
+        return tune(data, settings, trials=trials, journal=Path(folder) / "journal").settings
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file")
@@ -59,7 +69,7 @@ def main():
     parser.add_argument("--split", default="burst")
     parser.add_argument("--burst-gap", type=float, default=300.0)
     parser.add_argument("--max-accuracy", type=float)
-    parser.add_argument("--tuned", type=Path)
+    parser.add_argument("--tune", type=int, default=0, help="trials of tuning, for every seed")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     reading = veilmap.Reading(drop_invalid=True, max_accuracy_m=options.max_accuracy)
@@ -68,19 +78,20 @@ def main():
         data = data.keep(pl.col("user").str.starts_with(options.user))
     task = {"cell": options.cell, "interval": options.interval, "split": options.split,
             "burst_gap_s": options.burst_gap, "cumulative": options.cumulative}  # fmt: skip
-    networks = dict(NETWORKS)
-    if options.tuned:
-        tables = load_toml(options.tuned)
-        networks["ours, FedAvg, tuned"] = FEDAVG_FAST | tables["model"] | tables["training"]
     found: dict[str, list[float]] = {}
     first: dict[str, list[float]] = {}
     for seed in range(options.seeds):
-        prepared = prepare(data, veilmap.RunSettings.of(seed=seed, **task))
+        prepared = prepare(data, RunSettings.of(seed=seed, **task))
         found.setdefault("constant", []).append(prepared.rmse_constant_db)
         for name, rmse_db in simple_predictors(prepared, seed):
             found.setdefault(name, []).append(rmse_db)
-        for name, settings in networks.items():
-            run = train(data, seed=seed, **task, **settings)
+        runs = {
+            name: RunSettings.of(seed=seed, **task, **knobs) for name, knobs in NETWORKS.items()
+        }
+        if options.tune:
+            runs["ours, FedAvg, tuned"] = tuned(data, runs[OURS], options.tune)
+        for name, settings in runs.items():
+            run = veilmap.train(data, settings)
             found.setdefault(name, []).append(run.rmse_db)
             first.setdefault(name, []).append(run.history[0].rmse_db)
     print(f"{len(prepared.rounds)} rounds of {options.interval}, {len(prepared.users)} users, "

@@ -25,7 +25,7 @@ def shared_data():
 
 @pytest.fixture(scope="session")
 def small_campus() -> Measurements:
-    """A week or two of three users under four cells: 4,000 rows."""
+    """Two weeks of three users under four cells, 12,000 rows."""
     return campus.simulate(0, Campus(users=3, days=14, cells=4, logging_share=0.2))
 
 

@@ -92,6 +92,21 @@ def test_a_burst_is_never_on_both_sides():
     assert len(test) == 40
 
 
+def test_one_long_burst_never_becomes_the_test_data():
+    """Bursts of 900, 50 and 50 rows: with a share of 0.2 only the short ones can be test data."""
+    data = make_measurements(1000, users=1, step_s=1)
+    moments = [data.first + timedelta(seconds=i + 3600 * ((i >= 900) + (i >= 950))) for i in
+               range(1000)]  # fmt: skip
+    data = replace(data, table=data.table.with_columns(time=pl.Series(moments)))
+    for seed in range(5):
+        assert len(Split(split="burst").apply(data, seed)[1]) == 100
+
+
+def test_a_split_far_from_the_wanted_share_is_refused():
+    with pytest.raises(UserError, match=r"a test share of 0.00, far from the 0.2 wanted"):
+        Split(split="burst").apply(make_measurements(50, users=1, step_s=1), 0)
+
+
 def test_a_chronological_split_takes_each_users_last_rows():
     training, test = Split(split="chronological").apply(make_measurements(100, users=2), seed=0)
     for user in ("u0", "u1"):
@@ -108,7 +123,7 @@ def test_the_seed_decides_a_random_split():
 
 
 def test_one_row_cannot_be_split():
-    with pytest.raises(UserError, match=r"leaves no (training|test) data of 1 rows"):
+    with pytest.raises(UserError, match=r"a burst split of 1 rows gives a test share of 0.00"):
         Split().apply(make_measurements(1), 0)
 
 

@@ -1,9 +1,11 @@
 import tomllib
+from dataclasses import fields
+from typing import get_type_hints
 
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.settings import load_toml, parse, toml
+from veilmap.settings import load_toml, parse, plain, toml
 from veilmap.study.settings import RunSettings, SettingsFile
 
 
@@ -21,17 +23,27 @@ def test_a_cell_may_be_written_as_a_number():
 
 def test_what_is_written_as_toml_is_read_back_the_same():
     settings = RunSettings.of(cell='strange "name" \\ ü', label_offset_dbm=-96.5)
-    assert parse(RunSettings, tomllib.loads(toml(settings.as_dict())), "x") == settings
+    assert parse(RunSettings, tomllib.loads(toml(plain(settings))), "x") == settings
 
 
 def test_all_errors_of_a_file_come_at_once():
-    values = {"training": {"epochs": 0, "fraction": 2}, "task": {"interval": "1x", "scaler": "no"}}
+    values = {"training": {"epochs": 0, "fraction": 2}, "task": {"scaler": "no"},
+              "reading": {"zone": "UTC"}}  # fmt: skip
     with pytest.raises(UserError) as caught:
         parse(SettingsFile, values, "my.toml")
     message = str(caught.value)
     assert message.startswith("my.toml: ")
     assert "epochs must be at least 1, got 0" in message
+    assert "fraction must be above 0 and at most 1, got 2" in message
     assert "task.scaler" in message
+    assert "unknown setting 'reading.zone'" in message
+
+
+def test_no_two_settings_share_a_name():
+    """On the command line the tables are one list of options."""
+    parts = get_type_hints(SettingsFile).values()
+    names = [field.name for part in parts for field in fields(part)]
+    assert len(names) == len(set(names))
 
 
 def test_an_unknown_setting_gets_a_suggestion():

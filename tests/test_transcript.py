@@ -1,4 +1,6 @@
 import json
+from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -28,9 +30,11 @@ def observations(rounds=3, users=5):
 
 
 def write(folder, seen):
-    with TranscriptWriter(folder, HEADER) as writer:
-        for observation in seen:
-            writer.write(observation)
+    writer = TranscriptWriter(folder, HEADER)
+    for _, of_round in groupby(seen, key=lambda observation: observation.round):
+        for observation in of_round:
+            writer.see(observation)
+        writer.end_round()
 
 
 def equal(one, other):
@@ -53,16 +57,49 @@ def test_what_was_written_is_read_back_to_the_bit(tmp_path, monkeypatch, per_fil
     assert all(equal(one, other) for one, other in zip(back, seen, strict=True))
 
 
-def test_a_round_that_was_interrupted_is_not_written(tmp_path):
-    def broken():
-        for observation in observations():
-            if observation.round == 2:
-                raise KeyboardInterrupt
-            yield observation
+@pytest.mark.parametrize("per_file", [64, 2])
+def test_an_interrupted_round_leaves_nothing_and_the_finished_ones_stay(
+    tmp_path, monkeypatch, per_file
+):
+    monkeypatch.setattr(transcript, "OBSERVATIONS_PER_FILE", per_file)
+    writer = TranscriptWriter(tmp_path, HEADER)
+    for observation in observations(rounds=2):
+        if observation.round == 2 and observation.user == "user 4 ü":
+            break
+        writer.see(observation)
+        if observation.round == 1 and observation.user == "user 4 ü":
+            writer.end_round()
+    assert [observation.round for observation in Transcript(tmp_path)] == [1] * 5
+    TranscriptWriter(tmp_path, HEADER)
+    assert [path.name for path in tmp_path.iterdir()] == ["transcript.json"]
 
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path, broken())
-    assert list(Transcript(tmp_path)) == []
+
+def test_parts_count_from_one_in_every_round(tmp_path, monkeypatch):
+    monkeypatch.setattr(transcript, "OBSERVATIONS_PER_FILE", 5)
+    write(tmp_path, observations(rounds=2))
+    names = sorted(path.name for path in tmp_path.glob("round-*"))
+    assert names == ["round-000001-0001.safetensors", "round-000002-0001.safetensors"]
+
+
+def test_rounds_come_in_the_order_of_their_numbers(tmp_path):
+    (first,) = observations(rounds=1, users=1)
+    writer = TranscriptWriter(tmp_path, HEADER)
+    for t in (999_999, 1_000_000):
+        writer.see(replace(first, round=t))
+        writer.end_round()
+    assert [observation.round for observation in Transcript(tmp_path)] == [999_999, 1_000_000]
+
+
+def test_users_that_started_from_different_weights_are_refused(tmp_path):
+    one, other = observations(rounds=1, users=2)
+    with pytest.raises(UserError, match="did not start from the same weights"):
+        write(tmp_path, [one, replace(other, weights_before=other.weights_after)])
+
+
+def test_weights_of_a_wrong_shape_are_refused(tmp_path):
+    (one,) = observations(rounds=1, users=1)
+    with pytest.raises(UserError, match=r"sent weights of shape \(12,\) in round 1"):
+        write(tmp_path, [replace(one, weights_after=one.weights_after[:-1])])
 
 
 def test_a_folder_that_is_no_transcript(tmp_path):

@@ -19,3 +19,10 @@ def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserErro
 def out_of_range(what: str, demand: str, value: object) -> UserError:
     """The error for a number outside its range."""
     return UserError(f"{what} must be {demand}, got {value!r}")
+
+
+def refuse(faults: Iterable[UserError]) -> None:
+    """Raise all faults as one error; do nothing if there are none."""
+    messages = [str(fault) for fault in faults]
+    if messages:
+        raise UserError("; ".join(messages))

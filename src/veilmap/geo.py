@@ -1,5 +1,6 @@
 """Latitude and longitude to local metres (UTM) and back."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,8 +9,10 @@ from numpy.typing import NDArray
 from pyproj import Transformer
 
 from veilmap.area import Area
+from veilmap.errors import UserError
 
 WGS84_EPSG = 4326
+EARTH_RADIUS_M = 6_371_000.0
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,29 @@ class Projection:
         return lat_deg, lon_deg
 
     def area_of_box(self, west: float, south: float, east: float, north: float) -> Area:
-        """The metric rectangle around a box in degrees."""
-        lat_deg = np.array([south, south, north, north])
-        lon_deg = np.array([west, east, west, east])
-        return Area.around(self.metres(lat_deg, lon_deg))
+        """The metric rectangle around a box in degrees, whose edges bulge in metres."""
+        return Area(*_transformer(WGS84_EPSG, self.epsg).transform_bounds(west, south, east, north))
+
+
+def box_faults(what: str, box: tuple[float, float, float, float]) -> Iterator[UserError]:
+    """What is wrong with a box given as west, south, east, north in degrees."""
+    west, south, east, north = box
+    if not (-180 <= west < east <= 180 and -90 <= south < north <= 90):
+        yield UserError(
+            f"{what} must be west south east north in degrees, with west < east and south < north, "
+            f"got {box}"
+        )
+
+
+def distance_m(
+    lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64], lat0_deg: float, lon0_deg: float
+) -> NDArray[np.float64]:
+    """From one place, on a sphere, good to half a percent."""
+    turn_lat, turn_lon = np.radians(lat_deg - lat0_deg) / 2, np.radians(lon_deg - lon0_deg) / 2
+    shrink = np.cos(np.radians(lat_deg)) * np.cos(np.radians(lat0_deg))
+    half = np.sin(turn_lat) ** 2 + shrink * np.sin(turn_lon) ** 2
+    arc: NDArray[np.float64] = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
+    return arc
 
 
 @lru_cache(maxsize=8)

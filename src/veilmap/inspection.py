@@ -22,7 +22,7 @@ from veilmap.faults import (
     count_faults,
     fault_kind,
 )
-from veilmap.rounds import origin_s, parse_interval
+from veilmap.rounds import parse_interval, round_numbers
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import readable, scan
 from veilmap.sources.reading import Reading
@@ -42,9 +42,13 @@ class RoundCount:
 
 @dataclass(frozen=True)
 class Inspection:
-    """The facts of a file. ``rows`` are all wanted rows, the rest speaks of the sound ones."""
+    """The facts of a file. ``rows`` are all wanted rows, the rest speaks of the sound ones.
+
+    Duplicates are counted as faults and still stand in the other figures.
+    """
 
     source: str
+    timezone: str
     rows: int
     faults: tuple[Fault, ...]
     users: int
@@ -66,14 +70,17 @@ def inspect(
 ) -> Inspection:
     """Count and measure; bad rows are counted by kind and never refused."""
     source = Path(data).name
-    rows = scan(data, columns, reading)
+    scanned = scan(data, columns, reading)
     tally = _Tally()
     with readable(source):
-        rows.drop("row").sink_batches(tally.add, chunk_size=CHUNK_ROWS, maintain_order=True)
-        faults = _first_faults(rows) if tally.suspicious else ()
+        rows = scanned.table.drop("row")
+        rows.sink_batches(tally.add, chunk_size=CHUNK_ROWS, maintain_order=True)
+        faults = _first_faults(scanned.table) if tally.suspicious else ()
     if not tally.facts:
-        raise UserError(f"{source} has no valid measurement; check the columns it was read with")
-    return tally.conclude(source, faults, reading.timezone)
+        raise UserError(
+            f"{source} has no valid measurement; check the filters and the columns it was read by"
+        )
+    return tally.conclude(source, faults, scanned.timezone)
 
 
 class _Tally:
@@ -111,6 +118,7 @@ class _Tally:
             faults = (*faults, Fault(DUPLICATE, repeated))
         return Inspection(
             source=source,
+            timezone=timezone,
             rows=facts["rows"] + sum(fault.rows for fault in faults if fault.kind != DUPLICATE),
             faults=faults,
             users=counts["user"].n_unique(),
@@ -137,6 +145,8 @@ _FACTS = [
     _LAT.max().alias("north"),
     _LON.min().alias("west"),
     _LON.max().alias("east"),
+    (_LON % 360).min().alias("west_360"),
+    (_LON % 360).max().alias("east_360"),
     _SIGNAL.mean().alias("mean_dbm"),
     (_SIGNAL**2).mean().alias("mean_square"),
     _SIGNAL.min().alias("weakest"),
@@ -162,8 +172,8 @@ _PLAINLY_SOUND = (
 _WEIGHT = pl.col("rows") / pl.col("rows").sum()
 _MERGED_FACTS = [
     pl.col("rows", "unknown_accuracy").sum(),
-    pl.col("first", "south", "west").min(),
-    pl.col("last", "north", "east").max(),
+    pl.col("first", "south", "west", "west_360").min(),
+    pl.col("last", "north", "east", "east_360").max(),
     (pl.col("mean_dbm", "mean_square") * _WEIGHT).sum(),
 ]
 
@@ -178,8 +188,13 @@ def _extent_km(facts: dict[str, float]) -> tuple[float, float]:
     """East-west along the middle latitude, and north-south, on the ellipsoid."""
     earth = Geod(ellps="WGS84")
     middle = (facts["south"] + facts["north"]) / 2
-    # A box is never measured the long way round the earth: split what is wider than half of it.
-    lons = np.linspace(facts["west"], facts["east"], 5)
+    # Points on both sides of 180° are near each other: take the narrower of the two ways to count.
+    west, east = min(
+        (facts["west"], facts["east"]),
+        (facts["west_360"], facts["east_360"]),
+        key=lambda pair: pair[1] - pair[0],
+    )
+    lons = np.linspace(west, east, 5)
     width_m = earth.line_length(lons, np.full(5, middle))
     height_m = earth.line_length([0, 0], [facts["south"], facts["north"]])
     return width_m / 1000, height_m / 1000
@@ -190,8 +205,7 @@ def _count_rounds(times: pl.Series, timezone: str) -> tuple[RoundCount, ...]:
     first: datetime = times.min()  # type: ignore[assignment]
     counts = []
     for interval in INTERVALS:
-        length_s = parse_interval(interval)
-        number = np.floor((seconds - origin_s(first, timezone, length_s)) / length_s)
-        rounds = len(np.unique(number))
+        numbers = round_numbers(seconds, first, timezone, parse_interval(interval))
+        rounds = len(np.unique(numbers))
         counts.append(RoundCount(interval, rounds, len(seconds) / rounds))
     return tuple(counts)

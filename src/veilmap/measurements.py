@@ -1,16 +1,22 @@
 """The table that every room speaks: who measured which cell, when, where, how strong."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from veilmap.errors import UserError
-from veilmap.faults import Fault
-from veilmap.geo import Projection
+from veilmap.faults import IDENTITY, Fault, find_faults
+from veilmap.files import write_whole
+from veilmap.geo import Projection, distance_m
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
 SCHEMA: dict[str, pl.DataType] = {
@@ -26,18 +32,26 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 
 
+# The metadata of a Parquet file that says by which clock days begin.
+TIMEZONE_KEY = "veilmap_timezone"
+# UTM is made for one zone; what is farther than this from the middle is no part of the same map.
+FARTHEST_M = 500_000.0
+
+
 @dataclass(frozen=True)
 class Measurements:
     """Valid measurements, sorted by time, with their position also in metres of ``projection``.
 
-    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out.
+    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out;
+    ``read_with`` is how the file was read, for the record.
     """
 
     table: pl.DataFrame
     projection: Projection
     timezone: str = "UTC"
     source: str = "memory"
-    dropped: tuple[Fault, ...] = field(default=())
+    dropped: tuple[Fault, ...] = ()
+    read_with: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -46,20 +60,31 @@ class Measurements:
         *,
         timezone: str = "UTC",
         source: str = "memory",
-        dropped: tuple[Fault, ...] = (),
+        drop_invalid: bool = False,
+        read_with: Mapping[str, Any] | None = None,
     ) -> "Measurements":
-        """From valid rows with user, cell, time, lat_deg, lon_deg, rsrp_dbm and accuracy_m."""
-        if frame.is_empty():
-            raise UserError(
-                f"{source} has no measurement left; loosen the filters or give another file"
-            )
-        lat_deg, lon_deg = frame["lat_deg"].to_numpy(), frame["lon_deg"].to_numpy()
-        projection = Projection.utm_for(lat_deg, lon_deg)
-        xy_m = projection.metres(lat_deg, lon_deg)
-        table = frame.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
+        """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
+
+        Raises:
+            UserError: a column is missing, no row is left, or rows are invalid and
+                ``drop_invalid`` is off.
+        """
+        missing = set(SCHEMA) - {"x_m", "y_m"} - set(frame.columns)
+        if missing:
+            raise UserError(f"{source} lacks the columns {', '.join(sorted(missing))}")
+        if "row" not in frame.columns:
+            frame = frame.with_row_index("row", offset=1)
+        sound, faults = find_faults(frame)
+        if faults and not drop_invalid:
+            raise _invalid(source, frame.height, faults)
+        if sound.is_empty():
+            raise UserError(f"{source} has no measurement left; loosen the filters")
+        projection, xy_m = _project(sound, source)
+        table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
         table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
-        table = table.sort("time", "user", maintain_order=True)
-        return cls(table, projection, timezone, source, dropped)
+        # By all that tells rows apart, so that the order of a file's lines decides nothing.
+        table = table.sort("time", *(name for name in IDENTITY if name != "time"))
+        return cls(table, projection, timezone, source, faults, read_with or {})
 
     def __len__(self) -> int:
         return self.table.height
@@ -107,7 +132,32 @@ class Measurements:
 
     def write_parquet(self, path: str | Path) -> None:
         """Write a file that ``veilmap.read`` takes back without any mapping of columns."""
-        self.table.drop("x_m", "y_m").write_parquet(path)
+        file = BytesIO()
+        self.table.drop("x_m", "y_m").write_parquet(file, metadata={TIMEZONE_KEY: self.timezone})
+        write_whole(Path(path), file.getvalue())
+
+
+def _project(sound: pl.DataFrame, source: str) -> tuple[Projection, NDArray[np.float64]]:
+    lat_deg, lon_deg = sound["lat_deg"].to_numpy(), sound["lon_deg"].to_numpy()
+    # From a point that most others are near, so that a stray one is found and not the others.
+    middle = np.argsort(lat_deg)[len(lat_deg) // 2]
+    away_m = distance_m(lat_deg, lon_deg, lat_deg[middle], lon_deg[middle])
+    if away_m.max() > FARTHEST_M:
+        raise UserError(
+            f"{source} has {(away_m > FARTHEST_M).sum():,} positions farther than "
+            f"{FARTHEST_M / 1000:g} km from the middle of the data (farthest: "
+            f"{away_m.max() / 1000:,.0f} km); choose a region with --box WEST SOUTH EAST NORTH"
+        )
+    projection = Projection.utm_for(lat_deg, lon_deg)
+    return projection, projection.metres(lat_deg, lon_deg)
+
+
+def _invalid(source: str, rows: int, faults: tuple[Fault, ...]) -> UserError:
+    bad = sum(fault.rows for fault in faults)
+    return UserError(
+        f"{source} has {bad:,} invalid of {rows:,} rows: {'; '.join(map(str, faults))}; "
+        "drop them with --drop-invalid or map other columns (--signal, --lat, --lon, --time)"
+    )
 
 
 def _by_size(table: pl.DataFrame, column: str) -> list[str]:

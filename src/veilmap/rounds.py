@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.local_data import LocalData, Round
 from veilmap.measurements import Measurements
 from veilmap.streams import stream
@@ -38,8 +38,8 @@ def parse_interval(text: str) -> float:
 def origin_s(first: datetime, timezone: str, interval_s: float) -> float:
     """When round 1 begins: midnight before the first measurement, by the clock of ``timezone``.
 
-    Rounds of a day and less thus follow the clock. Longer ones count from the first measurement
-    itself, as a phone that joins does.
+    So rounds of an hour or a day begin with the clock's, until the clock changes: all rounds have
+    the same duration. Longer ones count from the first measurement itself.
     """
     if interval_s <= UNITS_S["d"]:
         first = first.astimezone(ZoneInfo(timezone)).replace(
@@ -48,17 +48,24 @@ def origin_s(first: datetime, timezone: str, interval_s: float) -> float:
     return first.timestamp()
 
 
+def round_numbers(
+    time_s: NDArray[np.float64], first: datetime, timezone: str, interval_s: float
+) -> NDArray[np.int64]:
+    """The t of each point in time: round t covers [origin + (t-1)·T, origin + t·T)."""
+    origin = origin_s(first, timezone, interval_s)
+    return np.floor((time_s - origin) / interval_s).astype(np.int64) + 1
+
+
 def cut(
     measurements: Measurements, interval_s: float, first: datetime | None = None
 ) -> tuple[Round, ...]:
     """D_t^k for all t and k, in time order; an interval in which nobody measured gives no round.
 
-    Round t covers [origin + (t-1)·T, origin + t·T). ``first`` is the first measurement of all
-    where some were set aside.
+    ``first`` is the first measurement of all where some were set aside.
     """
+    first = first or measurements.first
     time_s = _seconds(measurements.table)
-    origin = origin_s(first or measurements.first, measurements.timezone, interval_s)
-    number = np.floor((time_s - origin) / interval_s).astype(np.int64) + 1
+    number = round_numbers(time_s, first, measurements.timezone, interval_s)
     users, user = np.unique(measurements.table["user"].to_numpy(), return_inverse=True)
     order = np.lexsort((time_s, user, number))
     everything = _local_data(measurements.table, time_s).take(order)
@@ -68,6 +75,7 @@ def cut(
     for start, end in zip(starts, np.r_[starts[1:], len(keys)], strict=True):
         t, k = keys[start]
         data.setdefault(int(t), {})[str(users[k])] = everything.take(np.arange(start, end))
+    origin = origin_s(first, measurements.timezone, interval_s)
     return tuple(Round(t, origin + (t - 1) * interval_s, local) for t, local in data.items())
 
 
@@ -97,26 +105,37 @@ class Split:
     burst_gap_s: float = 300.0
 
     def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
         if self.split not in SPLITS:
-            raise unknown_choice("split", self.split, SPLITS)
+            yield unknown_choice("split", self.split, SPLITS)
         if not 0 < self.test_share < 1:
-            raise out_of_range("test_share", "above 0 and below 1", self.test_share)
+            yield out_of_range("test_share", "above 0 and below 1", self.test_share)
         if not self.burst_gap_s > 0:
-            raise out_of_range("burst_gap_s", "above 0 seconds", self.burst_gap_s)
+            yield out_of_range("burst_gap_s", "above 0 seconds", self.burst_gap_s)
 
     def apply(self, data: Measurements, seed: int) -> tuple[Measurements, Measurements]:
         """(training, test), disjoint, together the input."""
-        if self.split == "chronological":
-            is_test = data.table.select(_is_late(self.test_share)).to_series()
-        else:
-            groups = np.arange(len(data)) if self.split == "random" else self._bursts(data)
-            is_test = pl.Series(_draw_groups(groups, self.test_share, stream(seed, "split")))
-        if is_test.all() or not is_test.any():
+        is_test = self._choose(data, stream(seed, "split"))
+        reached = is_test.sum() / len(data)
+        # Bursts are taken whole; a few long ones may make the wanted share impossible.
+        if not self.test_share / 2 <= reached <= (1 + self.test_share) / 2:
             raise UserError(
-                f"the {self.split} split leaves no {'training' if is_test.all() else 'test'} data "
-                f"of {len(data):,} rows; use --split random or another --test-share"
+                f"a {self.split} split of {len(data):,} rows gives a test share of {reached:.2f}, "
+                f"far from the {self.test_share:g} wanted; give more data or another cell, or "
+                "change --split, --burst-gap or --test-share"
             )
         return data.keep(~is_test), data.keep(is_test)
+
+    def _choose(self, data: Measurements, draw: np.random.Generator) -> pl.Series:
+        if self.split == "chronological":
+            return data.table.select(_is_late(self.test_share)).to_series()
+        chosen = np.zeros(len(data), bool)
+        if self.split == "random":
+            chosen[draw.permutation(len(data))[: round(self.test_share * len(data))]] = True
+            return pl.Series(chosen)
+        return pl.Series(_draw_groups(self._bursts(data), self.test_share, draw))
 
     def _bursts(self, data: Measurements) -> NDArray[np.int64]:
         gap = pl.col("time").diff().over("user").fill_null(timedelta(0))
@@ -134,13 +153,14 @@ def _is_late(share: float) -> pl.Expr:
 def _draw_groups(
     groups: NDArray[np.int64], share: float, draw: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Whole groups in random order, as many as come nearest to ``share`` of the rows."""
+    """Whole groups in random order; each is taken if that brings the share nearer."""
     sizes = np.bincount(groups)
-    order = draw.permutation(len(sizes))
-    reached = np.cumsum(sizes[order])
-    count = int(np.argmin(np.abs(reached - share * len(groups)))) + 1
+    missing = share * len(groups)
     chosen = np.zeros(len(sizes), bool)
-    chosen[order[:count]] = True
+    for group in draw.permutation(len(sizes)):
+        if sizes[group] < 2 * missing:
+            chosen[group] = True
+            missing -= sizes[group]
     return chosen[groups]
 
 

@@ -19,11 +19,12 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
     faults = _unknown(kind, values)
     try:
-        if not faults:
-            return TypeAdapter(kind).validate_python(values)
+        settings = TypeAdapter(kind).validate_python(values)
     except ValidationError as error:
-        faults = [_say(fault["loc"], fault["msg"], fault["input"]) for fault in error.errors()]
-    raise UserError(f"{source}: {'; '.join(faults)}")
+        faults += [_say(fault["loc"], fault["msg"], fault["input"]) for fault in error.errors()]
+    if faults:
+        raise UserError(f"{source}: {'; '.join(faults)}")
+    return settings
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -52,13 +53,15 @@ def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
     return grouped
 
 
-def _unknown(kind: type, values: Mapping[str, Any], at: tuple[str, ...] = ()) -> list[str]:
+def _unknown(kind: type, values: Any, at: tuple[str, ...] = ()) -> list[str]:
+    if not isinstance(values, Mapping):
+        return []
     hints = get_type_hints(kind)
     faults = []
     for name, value in values.items():
         if name not in hints:
             faults.append(_did_you_mean(".".join((*at, name)), [".".join((*at, n)) for n in hints]))
-        elif is_dataclass(hints[name]) and isinstance(value, Mapping):
+        elif is_dataclass(hints[name]):
             faults += _unknown(hints[name], value, (*at, name))
     return faults
 
@@ -76,13 +79,25 @@ def _say(place: tuple[int | str, ...], message: str, value: object) -> str:
     return own if own != message else f"{where}: {message.lower()}, got {value!r}"
 
 
+def plain(settings: Any) -> dict[str, Any]:
+    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
+    return {
+        name: plain(value) if is_dataclass(value) else _list(value)
+        for name, value in ((each.name, getattr(settings, each.name)) for each in fields(settings))
+        if value is not None
+    }
+
+
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
     """Tables of plain values as TOML; JSON's text, numbers, truth values and lists are TOML too."""
     lines = []
     for name, values in tables.items():
         lines += [f"[{name}]"]
-        lines += [
-            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()
-        ]
+        for key, value in values.items():
+            lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
         lines += [""]
     return "\n".join(lines)
+
+
+def _list(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,15 +1,15 @@
-"""What the server saw, on disk: written round by round, read back one round at a time.
+"""What the server saw, on disk: written round by round, read back one file at a time.
 
 The format is described in docs/transcript.md; ``SCHEMA`` is its version. A folder holds
 ``transcript.json`` and one safetensors file per round (or per 64 observations of a round).
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -26,13 +26,18 @@ from veilmap.settings import parse
 
 SCHEMA = 1
 HEADER = "transcript.json"
+ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
 
 
 @dataclass(frozen=True)
 class SideKnowledge:
-    """What the server knows besides the updates, because it set it or because it is public."""
+    """What the server knows besides the updates: because it set it, or because it is public.
+
+    ``oracle`` names those of these facts that a simulation took from the users' own data, which
+    no real server has: ``area``, ``scaler``, ``label_offset_dbm``.
+    """
 
     scaler: Scaler
     area: Area
@@ -40,6 +45,7 @@ class SideKnowledge:
     label_offset_dbm: float
     training: Training
     interval_s: float
+    oracle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,56 +57,44 @@ class Header:
 
 
 class TranscriptWriter:
-    """Takes observations in the order in which they arrive; use it in a ``with`` block."""
+    """An observer that writes each round when it has ended; an interrupted round leaves nothing."""
 
     def __init__(self, folder: str | Path, header: Header) -> None:
         self._folder = Path(folder)
         self._size = header.network.size
         self._waiting: list[Observation] = []
-        self._part = 1
+        self._unfinished: list[Path] = []
+        clear(self._folder)
         content = {"schema": SCHEMA, **asdict(header)}
         write_whole(self._folder / HEADER, json.dumps(content, indent=2).encode())
 
-    def write(self, observation: Observation) -> None:
-        """Add one observation; a whole round, or 64 of it, becomes one file."""
-        if self._waiting and self._waiting[0].round != observation.round:
-            self._flush()
-            self._part = 1
+    def see(self, observation: Observation) -> None:
+        """Take one observation; 64 of them become a file."""
+        for weights in (observation.weights_before, observation.weights_after):
+            if weights.shape != (self._size,):
+                raise UserError(
+                    f"user {observation.user!r} sent weights of shape {weights.shape} in round "
+                    f"{observation.round}; the network has {self._size:,}"
+                )
         self._waiting.append(observation)
         if len(self._waiting) == OBSERVATIONS_PER_FILE:
-            self._flush()
-            self._part += 1
+            self._write_part()
 
-    def _flush(self) -> None:
+    def end_round(self) -> None:
+        """Give the round's files their names."""
+        self._write_part()
+        for path in self._unfinished:
+            path.replace(path.with_name(path.name.removeprefix(".")))
+        self._unfinished = []
+
+    def _write_part(self) -> None:
         if not self._waiting:
             return
         first = self._waiting[0]
-        tensors = {
-            "weights_before": first.weights_before,
-            "weights_after": np.stack([each.weights_after for each in self._waiting]),
-        }
-        facts = {
-            "round": first.round,
-            "start_s": first.start_s,
-            "users": [each.user for each in self._waiting],
-            "n": [each.n for each in self._waiting],
-        }
-        name = f"round-{first.round:06d}-{self._part:04d}.safetensors"
-        write_whole(self._folder / name, save(tensors, {"observations": json.dumps(facts)}))
+        name = f".round-{first.round:06d}-{len(self._unfinished) + 1:04d}.safetensors"
+        self._unfinished.append(self._folder / name)
+        write_whole(self._unfinished[-1], _pack(self._waiting))
         self._waiting = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        # An interrupted round is not a round: only what is complete is written.
-        if error is None:
-            self._flush()
 
 
 class Transcript:
@@ -111,8 +105,81 @@ class Transcript:
         self.header = _read_header(self._folder / HEADER)
 
     def __iter__(self) -> Iterator[Observation]:
-        for path in sorted(self._folder.glob("round-*.safetensors")):
-            yield from _read_file(path, self.header.network.size)
+        for path in _round_files(self._folder):
+            yield from _unpack(path, self.header.network.size)
+
+
+def clear(folder: Path) -> None:
+    """Remove a transcript's files, finished or not, and nothing else."""
+    for path in (folder / HEADER, *_round_files(folder), *folder.glob(".round-*.safetensors")):
+        path.unlink(missing_ok=True)
+
+
+def _round_files(folder: Path) -> list[Path]:
+    """In the order of rounds and parts, by number: round 1,000,000 comes after 999,999."""
+    found = [
+        (int(match[1]), int(match[2]), path)
+        for path in folder.glob("round-*.safetensors")
+        if (match := ROUND_FILE.fullmatch(path.name))
+    ]
+    return [path for _, _, path in sorted(found)]
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The metadata of a file."""
+
+    round: int
+    start_s: float
+    users: tuple[str, ...]
+    n: tuple[int, ...]
+
+
+def _pack(observations: list[Observation]) -> bytes:
+    first = observations[0]
+    before = first.weights_before
+    if not all(
+        each.weights_before is before or np.array_equal(each.weights_before, before)
+        for each in observations
+    ):
+        raise UserError(
+            f"the users of round {first.round} did not start from the same weights; a transcript "
+            "holds one set per round"
+        )
+    tensors = {
+        "weights_before": before,
+        "weights_after": np.stack([each.weights_after for each in observations]),
+    }
+    users, n = [each.user for each in observations], [each.n for each in observations]
+    facts = _Facts(first.round, first.start_s, tuple(users), tuple(n))
+    return save(tensors, {"observations": json.dumps(asdict(facts))})
+
+
+def _unpack(path: Path, size: int) -> Iterator[Observation]:
+    try:
+        with safe_open(path, framework="numpy") as file:
+            content = json.loads((file.metadata() or {})["observations"])
+            facts = parse(_Facts, content, f"{path.name} is not a part of a transcript")
+            _check_shapes(file, facts, size, path)
+            before, after = file.get_tensor("weights_before"), file.get_tensor("weights_after")
+    except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise UserError(f"{path} is not a part of a transcript ({error})") from error
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path} is not a part of a transcript ({error})") from error
+    for user, n, weights in zip(facts.users, facts.n, after, strict=True):
+        yield Observation(facts.round, user, before, weights, n, facts.start_s)
+
+
+def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:
+    slices = [file.get_slice(name) for name in ("weights_before", "weights_after")]
+    shapes = [each.get_shape() for each in slices]
+    if shapes != [[size], [len(facts.users), size]] or len(facts.n) != len(facts.users):
+        raise UserError(
+            f"{path.name} holds weights of shapes {shapes} for {len(facts.users)} users, "
+            f"but the network in {HEADER} has {size:,} weights"
+        )
+    if {each.get_dtype() for each in slices} != {"F32"}:
+        raise UserError(f"{path.name} holds weights of another type than float32")
 
 
 def _read_header(path: Path) -> Header:
@@ -126,24 +193,3 @@ def _read_header(path: Path) -> Header:
     if schema != SCHEMA:
         raise UserError(f"{path} has schema {schema!r}; this veilmap reads schema {SCHEMA}")
     return parse(Header, content, f"{path} is not a transcript's header")
-
-
-def _read_file(path: Path, size: int) -> Iterator[Observation]:
-    try:
-        with safe_open(path, framework="numpy") as file:
-            facts: dict[str, Any] = json.loads(file.metadata()["observations"])
-            shapes = [
-                file.get_slice(name).get_shape() for name in ("weights_before", "weights_after")
-            ]
-            if shapes != [[size], [len(facts["users"]), size]]:
-                raise UserError(
-                    f"{path.name} holds weights of shapes {shapes}, "
-                    f"but the network in {HEADER} has {size:,} weights"
-                )
-            before, after = file.get_tensor("weights_before"), file.get_tensor("weights_after")
-    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path} is not a part of a transcript ({error})") from error
-    for user, n, weights in zip(facts["users"], facts["n"], after, strict=True):
-        yield Observation(facts["round"], user, before, weights, n, facts["start_s"])

@@ -86,7 +86,7 @@ def test_a_settings_file_lies_under_the_options(capsys, campus_file, tmp_path):
         '[task]\ninterval = "1d"\nseed = 5\nlabel_offset_dbm = -90\n'
         '[training]\nepochs = 2\nbatch_size = "inf"\n'
         '[model]\nhidden = [8]\nactivations = ["tanh"]\ndropout = [0.0]\n'
-        "[reading]\nmax_accuracy_m = 50\n"
+        '[reading]\nsince = "2017-02-10"\n'
     )
     out_folder = tmp_path / "run"
     run(capsys, "train", campus_file, "--config", config, "--epochs", "3", "--out", out_folder)
@@ -96,6 +96,20 @@ def test_a_settings_file_lies_under_the_options(capsys, campus_file, tmp_path):
     assert settings["task"]["seed"] == 5
     assert settings["resolved"]["label_offset_dbm"] == -90
     assert settings["model"]["hidden"] == [8]
+    assert settings["data"]["read_with"]["reading"] == {
+        "since": "2017-02-10",
+        "drop_invalid": False,
+    }
+
+
+def test_a_tuned_model_wins_over_the_config_and_loses_to_an_option(capsys, campus_file, tmp_path):
+    model, config = tmp_path / "model.toml", tmp_path / "config.toml"
+    model.write_text("[training]\nlearning_rate = 0.02\nepochs = 2\n")
+    config.write_text("[training]\nlearning_rate = 0.03\nbatch_size = 50\n")
+    run(capsys, "train", campus_file, *SMALL, "--config", config, "--model", model,
+        "--epochs", "1", "--out", tmp_path / "run")  # fmt: skip
+    training = json.loads((tmp_path / "run" / "settings.json").read_text())["training"]
+    assert (training["learning_rate"], training["batch_size"], training["epochs"]) == (0.02, 50, 1)
 
 
 def test_a_settings_file_with_an_unknown_key_is_refused(capsys, campus_file, tmp_path):
@@ -142,12 +156,34 @@ MISTAKES = {
     "no run": (["map", "nothing"], "there is no run nothing"),
     "interval": (["train", "campus", "--interval", "1x"], "cannot read the interval '1x'"),
     "epochs": (["train", "campus", "--epochs", "0"], "epochs must be at least 1, got 0"),
+    "fraction": (["train", "campus", "--epochs", "2.5"], "--epochs must be a whole number"),
+    "out is a file": (["train", "campus", "--out", __file__], "is a file; choose a folder"),
+    "no folder": (["simulate", "campus", "--out", "/proc/x/y.parquet"], "cannot write /proc/x/y"),
     "type": (["train", "campus", "--epochs", "many"], "many"),
     "option": (["train", "campus", "--epoch", "3"], "--epochs"),
     "command": (["trian"], "train"),
     "layers": (["train", "campus", "--hidden", "3"], "one entry per hidden layer"),
     "trials": (["tune", "campus", "--trials", "0"], "trials must be at least 1"),
 }
+
+
+BROKEN_FILES = {
+    "empty.csv": b"",
+    "empty.csv.gz": b"",
+    "binary.csv": bytes(range(256)) * 9,
+    "delimiter.csv": b"user time lat lon\n1 2 3 4\n",
+    "column.csv": b"user,time,lat,lon\n1,2024-01-01,3,4\n",
+    "rows.csv": b"user,cell,time,lat,lon,rsrp\n1,1,2024-01-01,0,0,-90\n",
+    "one.csv": b"user,cell,time,lat,lon,rsrp\n1,1,2024-01-01,50,5,-90\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_FILES)
+def test_a_broken_file_is_exit_code_2_and_one_line(capsys, tmp_path, name):
+    (tmp_path / name).write_bytes(BROKEN_FILES[name])
+    _, err = run(capsys, "train", tmp_path / name, code=2)
+    assert err.startswith("veilmap: error: ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", MISTAKES)

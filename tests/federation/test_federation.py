@@ -4,7 +4,8 @@ import pytest
 from tests.conftest import UNIT_SCALER, make_local_data
 from veilmap.errors import UserError
 from veilmap.federation.client import mini_batches, user_update
-from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.evaluation import Evaluation, joint_rmse_db
+from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.reference import server_executes
 from veilmap.federation.server import federate, sample_users
@@ -69,17 +70,18 @@ def test_the_average_of_equal_users_is_any_of_them():
 
 def test_the_average_weighs_users_by_their_points():
     plan = make_plan(learning_rate=0.01)
-    seen = []
-    (result,) = federate(plan, make_rounds(1), USERS, seen.append)
+    watch = Recorder()
+    (result,) = federate(plan, make_rounds(1), USERS, watch)
     assert result.users == USERS
     assert result.n == (53, 31, 1)
-    expected = sum(o.n / 85 * o.weights_after.astype(np.float64) for o in seen)
+    expected = sum(o.n / 85 * o.weights_after.astype(np.float64) for o in watch.observations)
     np.testing.assert_allclose(result.weights, expected, atol=1e-7)
 
 
 def test_every_update_is_observed_with_the_weights_it_started_from():
-    plan, seen = make_plan(), []
-    results = list(federate(plan, make_rounds(3), USERS, seen.append))
+    plan, watch = make_plan(), Recorder()
+    results = list(federate(plan, make_rounds(3), USERS, watch))
+    seen = watch.observations
     assert [(o.round, o.user, o.n) for o in seen] == [
         (1, "a", 53), (1, "b", 31), (1, "c", 1), (2, "a", 53), (2, "c", 1),
         (3, "a", 53), (3, "b", 31), (3, "c", 1),
@@ -107,20 +109,23 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
 
 
 def test_one_more_user_changes_no_other_users_update():
-    few, many = [], []
+    few, many = Recorder(), Recorder()
     rounds = make_rounds(1)
-    list(federate(make_plan(), rounds, ("a", "b"), few.append))
-    list(federate(make_plan(), rounds, USERS, many.append))
-    for one, other in zip(few, many[:2], strict=True):
+    list(federate(make_plan(), rounds, ("a", "b"), few))
+    list(federate(make_plan(), rounds, USERS, many))
+    for one, other in zip(few.observations, many.observations[:2], strict=True):
         assert (one.weights_after == other.weights_after).all()
 
 
-@pytest.mark.parametrize(("fraction", "count"), [(1.0, 10), (0.5, 5), (0.25, 2), (0.01, 1)])
-def test_a_fraction_c_of_the_users_is_asked(fraction, count):
-    users = [f"u{k}" for k in range(10)]
+@pytest.mark.parametrize(
+    ("fraction", "total", "count"),
+    [(1.0, 10, 10), (0.5, 10, 5), (0.25, 10, 2), (0.01, 10, 1), (0.29, 100, 29), (0.58, 100, 58)],
+)
+def test_a_fraction_c_of_the_users_is_asked(fraction, total, count):
+    users = [f"u{k}" for k in range(total)]
     asked = [sample_users(make_plan(fraction=fraction), users, t) for t in range(1, 9)]
     assert all(len(set(names)) == count for names in asked)
-    assert count == 10 or len({tuple(names) for names in asked}) > 1
+    assert count == total or len({tuple(names) for names in asked}) > 1
 
 
 def test_mini_batches_are_a_partition_of_the_local_batch():
@@ -130,6 +135,15 @@ def test_mini_batches_are_a_partition_of_the_local_batch():
     labels = np.concatenate([y for _, y in batches])
     assert sorted(labels) == pytest.approx(sorted(data.rsrp_dbm + 96))
     assert labels.tolist() != (data.rsrp_dbm + 96).tolist()
+
+
+def test_the_rmse_of_several_sets_is_that_of_all_their_points():
+    plan, weights = make_plan(), SMALL.initialise(5)
+    sets = [make_local_data(30, seed=1), make_local_data(50, seed=2)]
+    together = Evaluation(plan, type(sets[0]).join(sets)).rmse_db(weights)
+    assert joint_rmse_db([Evaluation(plan, each) for each in sets], weights) == pytest.approx(
+        together
+    )
 
 
 def test_rmse_on_distinct_positions_equals_the_plain_sum():
@@ -144,7 +158,7 @@ def test_rmse_on_distinct_positions_equals_the_plain_sum():
     ("knobs", "message"),
     [
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
-        ({"batch_size": 0}, "batch_size must be at least 1, or 'inf', got 0"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 1, or 'inf', got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be a number above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be a number above 0, got nan"),
         ({"fraction": 1.5}, "fraction must be above 0 and at most 1, got 1.5"),

@@ -101,7 +101,30 @@ def test_the_world_file_places_the_pictures_map_in_its_area(signal_map, tmp_path
     # One pixel inside the map's corner is coloured, one outside is the white margin.
     assert (image[int(row) - 3, int(column) + 3, :3] == 1).all()
     assert (image[int(row) + 3, int(column) + 3, :3] < 1).any()
-    assert 'PROJCS["WGS_1984_UTM_Zone_30N"' in (tmp_path / "map.prj").read_text()
+    with rasterio.open(tmp_path / "map.png") as file:
+        assert file.crs.to_epsg() == 32630
+        assert file.transform.a == pytest.approx(x_step)
+
+
+def test_the_ending_tells_the_format(signal_map, tmp_path):
+    export(signal_map, tmp_path / "map.TIFF", resolution_m=100)
+    with pytest.raises(
+        UserError, match=r"unknown ending of a map file '.bmp'; choose one of: .tif"
+    ):
+        export(signal_map, tmp_path / "map.bmp")
+    with pytest.raises(UserError, match="unknown format 'bmp'; choose one of: geotiff"):
+        export(signal_map, tmp_path / "map.tif", "bmp")
+
+
+def test_a_geojson_that_nobody_could_open_is_refused(signal_map, tmp_path):
+    with pytest.raises(UserError, match="more than 250,000; choose a coarser"):
+        export(signal_map, tmp_path / "map.geojson", resolution_m=0.5)
+
+
+def test_a_model_that_is_not_finite_is_refused(signal_map, tmp_path):
+    SignalMap(signal_map.facts, signal_map.weights * np.nan).save(tmp_path / "model")
+    with pytest.raises(UserError, match="holds weights that are not finite"):
+        SignalMap.load(tmp_path / "model")
 
 
 def test_what_is_no_model_is_one_line(tmp_path):

@@ -1,5 +1,6 @@
 import gzip
 import io
+from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
@@ -56,7 +57,8 @@ def test_gzip_and_parquet_give_the_same_table(tmp_path):
 
 def test_what_was_written_reads_back_the_same(tmp_path, small_campus):
     small_campus.write_parquet(tmp_path / "campus.parquet")
-    again = read(tmp_path / "campus.parquet", reading=Reading(timezone=small_campus.timezone))
+    again = read(tmp_path / "campus.parquet")
+    assert again.timezone == small_campus.timezone
     assert again.table.equals(small_campus.table)
     assert again.fingerprint == small_campus.fingerprint
 
@@ -83,7 +85,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path):
 
 BAD_ROWS = {
     "missing or unreadable position (first at row 4: None": "u,7,2024-03-01 10:00:09,x,-0.1,-96,1",
-    "missing or unreadable position (first at row 4: nan": "u,7,2024-03-01 10:00:09,NaN,-0.1,-96,1",
+    "missing or unreadable position (first at row 4:": "u,7,2024-03-01 10:00:09,NaN,-0.1,-96,1",
     "position out of range (first at row 4: 91.0, -0.1)": "u,7,2024-03-01 10:00:09,91,-0.1,-96,1",
     "position (0, 0) (first at row 4)": "u,7,2024-03-01 10:00:09,0,0,-96,1",
     "signal at or above 0 dBm (first at row 4: 99.0)": "u,7,2024-03-01 10:00:09,51,0,99,1",
@@ -125,6 +127,39 @@ def test_filters_leave_out_what_is_known_to_be_unwanted(tmp_path):
     assert len(read(path, reading=Reading(box=(-0.115, 51.0, 0.0, 51.515)))) == 2
 
 
+def test_a_filter_on_time_uses_the_clock_of_the_file(tmp_path):
+    reading = Reading(since="2024-03-01T13:00", timezone="Europe/Athens")
+    with pytest.raises(UserError, match="no measurement left"):
+        read(write(tmp_path, *ROWS), reading=reading)
+    earlier = Reading(since="2024-03-01T10:30", timezone="Europe/Athens")
+    assert len(read(write(tmp_path, *ROWS), reading=earlier)) == 1
+
+
+def test_a_value_that_is_no_number_passes_the_filter_on_it(tmp_path):
+    frame = pl.read_csv(write(tmp_path, *ROWS)).with_columns(
+        accuracy=pl.Series([float("nan"), -1.0, 200.0])
+    )
+    frame.write_parquet(tmp_path / "data.parquet")
+    assert len(read(tmp_path / "data.parquet", reading=Reading(max_accuracy_m=100))) == 2
+
+
+def test_positions_on_the_other_side_of_the_earth_are_refused(tmp_path):
+    path = write(tmp_path, *ROWS, "u1,7,2024-03-01 10:00:09,51.5,179,-96,10")
+    with pytest.raises(UserError, match="1 positions farther than 500 km from the middle"):
+        read(path)
+    assert len(read(path, reading=Reading(box=(-1, 51, 1, 52)))) == 3
+
+
+def test_filters_apply_to_a_simulated_world_too():
+    data = read("campus", reading=Reading(since="2017-03-01"))
+    assert str(data.first.astimezone(ZoneInfo("America/Los_Angeles")).date()) == "2017-03-01"
+
+
+def test_the_order_of_the_lines_decides_nothing(tmp_path):
+    one = read(write(tmp_path, *ROWS))
+    assert read(write(tmp_path, *reversed(ROWS))).fingerprint == one.fingerprint
+
+
 def test_an_accuracy_filter_needs_accuracies(tmp_path):
     path = write(tmp_path, "u,7,2024-03-01 10:00:00,51.5,-0.1,-96", header=HEADER[:-9])
     with pytest.raises(UserError, match="no column of accuracies; name one with --accuracy"):
@@ -141,6 +176,7 @@ def test_an_accuracy_filter_needs_accuracies(tmp_path):
         ("header.csv", (HEADER + "\n").encode(), "has a header and no row"),
         ("binary.csv", bytes(range(256)) * 20, "neither text nor Parquet"),
         ("cut.parquet", b"PAR1" + bytes(100), "cannot read cut.parquet"),
+        ("latin1.csv", "user,zeit,straße\n1,2,3\n".encode("latin1"), "not UTF-8 text .byte 14"),
         ("one-column.csv", b"hello\nworld\n", "one single column"),
     ],
 )
@@ -170,6 +206,14 @@ def test_whole_numbers_with_gaps_keep_their_names(tmp_path):
     frame = pl.read_csv(io.StringIO("\n".join([HEADER, *ROWS]))).cast({"cell": pl.Float64})
     frame.write_parquet(tmp_path / "data.parquet")
     assert read(tmp_path / "data.parquet").cells == ["7", "8"]
+    frame.write_csv(tmp_path / "data.csv")
+    assert read(tmp_path / "data.csv").cells == ["7", "8"]
+
+
+def test_numbers_with_a_fraction_stay_apart(tmp_path):
+    frame = pl.read_csv(io.StringIO("\n".join([HEADER, *ROWS])))
+    frame.with_columns(cell=pl.Series([12345.1, 12345.2, 12345.2])).write_parquet(tmp_path / "d")
+    assert read(tmp_path / "d").cells == ["12345.2", "12345.1"]
 
 
 def test_the_fingerprint_changes_with_any_value(tmp_path):

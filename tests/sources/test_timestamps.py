@@ -38,6 +38,25 @@ def test_a_time_zone_applies_to_times_without_offset_only():
     assert utc(["2024-07-01T12:00:00Z"], "Europe/Athens") == ["2024-07-01 12:00:00.000000"]
 
 
+def test_an_offset_in_the_users_own_format_counts():
+    own = utc(["12:00 01.07.2024 +02:00"], "Europe/Athens", "%H:%M %d.%m.%Y %:z")
+    assert own == ["2024-07-01 10:00:00.000000"]
+
+
+def test_a_format_that_reads_nothing_is_refused():
+    with pytest.raises(UserError, match=r"--time-format '%Q' does not read '2024-03-01'"):
+        utc(["2024-03-01"], time_format="%Q")
+
+
+def test_a_number_that_is_no_time_is_unreadable():
+    assert utc([1_709_287_200, 1_709_287_200, 1_709_287_200_000, -5]) == [
+        MOMENT,
+        MOMENT,
+        None,
+        None,
+    ]
+
+
 def test_an_hour_that_the_clock_never_shows_is_unreadable():
     assert utc(["2024-03-31 03:30:00"], "Europe/Athens") == [None]
 

@@ -1,13 +1,17 @@
+import hashlib
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.rounds import pooled
+from veilmap.study.prepare import prepare
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
-from veilmap.study.train import prepare, train
+from veilmap.study.train import train
 
 SMALL = {"hidden": [16], "activations": ["tanh"], "dropout": [0.05], "interval": "1d"}
 
@@ -85,8 +89,10 @@ def test_cumulative_training_grows(small_campus):
 
 def test_the_scaler_of_the_paper_and_of_a_deployment(small_campus):
     fitted = prepare(small_campus, RunSettings.of(scaler="fitted"))
-    points = pooled(fitted.data).xy_m
-    assert fitted.plan.scaler.mean_m == pytest.approx(points.mean(axis=0), abs=20)
+    pieces = [data.xy_m for this in fitted.rounds for data in this.data.values()]
+    points = np.concatenate(pieces)
+    assert fitted.plan.scaler.mean_m == pytest.approx(points.mean(axis=0).tolist())
+    assert fitted.plan.scaler.scale_m == pytest.approx(points.std(axis=0).tolist())
     box = [-117.86, 33.63, -117.82, 33.66]
     public = prepare(small_campus, RunSettings.of(area=box))
     assert public.area.width_m == pytest.approx(3710, rel=0.01)
@@ -101,7 +107,48 @@ def test_settings_and_keywords_exclude_each_other(small_campus):
 def test_a_finished_run_is_not_overwritten_by_accident(small_campus, tmp_path):
     train(small_campus, out=tmp_path, **SMALL)
     with pytest.raises(UserError, match="holds a finished run; choose another --out or add --ove"):
-        RunFolder(tmp_path).refuse_finished()
+        train(small_campus, out=tmp_path, **SMALL)
+    run = train(small_campus, out=tmp_path, overwrite=True, **SMALL | {"interval": "1w"})
+    observed = list(RunFolder(tmp_path).load_transcript())
+    assert len(observed) == sum(record.users for record in run.history)
+
+
+def test_training_that_diverges_is_one_line_and_no_run(small_campus, tmp_path):
+    with pytest.raises(UserError, match=r"training diverged in round 1 .*lower --learning-rate"):
+        train(small_campus, out=tmp_path, learning_rate=1e10, **SMALL)
+    assert not (tmp_path / "results.json").exists()
+
+
+def test_an_area_elsewhere_is_refused(small_campus):
+    with pytest.raises(UserError, match="only 0% of the cell's measurements lie in the area"):
+        prepare(small_campus, RunSettings.of(area=[10, 50, 11, 51]))
+
+
+def test_what_was_taken_from_the_data_is_named(small_campus, tmp_path):
+    """Nothing is an oracle's when area and mean are given and the scaler is the area's."""
+    train(small_campus, out=tmp_path / "a", **SMALL)
+    public = {"area": [-117.86, 33.63, -117.82, 33.66], "label_offset_dbm": -95}
+    train(small_campus, out=tmp_path / "b", **SMALL, **public)
+    oracles = [
+        RunFolder(tmp_path / name).load_transcript().header.side_knowledge.oracle for name in "ab"
+    ]
+    assert oracles == [("area", "scaler", "label_offset_dbm"), ()]
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_bits_depend_on_neither_process_nor_threads(small_campus, campus_file, threads):
+    code = (
+        "import hashlib, sys, veilmap\n"
+        "run = veilmap.train(veilmap.read(sys.argv[1]), interval='1w', epochs=1)\n"
+        "print(hashlib.sha256(run.signal_map.weights.tobytes()).hexdigest())"
+    )
+    environment = {**os.environ, "OMP_NUM_THREADS": threads, "PYTHONHASHSEED": threads}
+    done = subprocess.run(
+        [sys.executable, "-c", code, campus_file],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
+    weights = train(small_campus, interval="1w", epochs=1).signal_map.weights
+    assert done.stdout.strip() == hashlib.sha256(weights.tobytes()).hexdigest()
 
 
 def test_clearing_a_run_leaves_other_files_alone(small_campus, tmp_path):
@@ -112,7 +159,14 @@ def test_clearing_a_run_leaves_other_files_alone(small_campus, tmp_path):
     assert left == ["notes.txt"]
 
 
-def test_chania_fedsgd_and_fedavg_are_near_the_constant(shared_data):
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3},
+        {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5},
+    ],
+)
+def test_chania_fedsgd_and_fedavg_are_near_the_constant(shared_data, scheme):
     """A phone that rests at home 98 % of the time: position explains little of its signal."""
     import polars as pl
 
@@ -124,9 +178,8 @@ def test_chania_fedsgd_and_fedavg_are_near_the_constant(shared_data):
         reading=Reading(max_accuracy_m=100, drop_invalid=True),
     ).keep(pl.col("user").str.starts_with("22223276"))
     run = train(
-        data, cell="60561", scaler="fitted", label_offset_dbm="none", split="random",
-        batch_size="inf", epochs=1, learning_rate=1e-3,
-    )  # fmt: skip
+        data, cell="60561", scaler="fitted", label_offset_dbm="none", split="random", **scheme
+    )
     assert len(run.history) == 25
     assert 4.5 < run.prepared.rmse_constant_db < 4.9
     assert 4.5 < run.rmse_db < 5.2

@@ -28,8 +28,9 @@ def test_a_stopped_search_goes_on_where_it_was(small_campus, tmp_path):
 def test_the_result_is_a_settings_file_for_train(small_campus, tmp_path):
     tuned = tune(small_campus, SETTINGS, trials=3, journal=tmp_path / "journal")
     settings = parse(SettingsFile, tomllib.loads(tuned.as_toml()), "tuned.toml")
-    assert settings.model == tuned.model
-    assert settings.training.learning_rate == tuned.learning_rate
+    assert settings.model == tuned.settings.model
+    assert settings.training == tuned.settings.training
+    assert settings.task == SETTINGS.task
 
 
 def test_trials_of_another_task_are_not_mixed_in(small_campus, tmp_path):
@@ -37,3 +38,24 @@ def test_trials_of_another_task_are_not_mixed_in(small_campus, tmp_path):
     other = RunSettings.of(interval="1d", epochs=2, batch_size=200)
     with pytest.raises(UserError, match="holds trials of another task"):
         tune(small_campus, other, trials=2, journal=tmp_path / "journal")
+
+
+def test_bad_trials_are_stopped_early_and_divergent_ones_too(small_campus, tmp_path):
+    tuned = tune(small_campus, SETTINGS, trials=15, journal=tmp_path / "journal")
+    assert tuned.pruned > 0
+    assert tuned.rmse_db < 10
+
+
+def test_an_interrupted_trial_does_not_count(small_campus, tmp_path):
+    journal = tmp_path / "new folder" / "journal"
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(small_campus, SETTINGS, trials=3, journal=journal, on_trial=interrupt)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("veilmap.study.tune.Evaluation.rmse_db", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tune(small_campus, SETTINGS, trials=3, journal=journal)
+    assert tune(small_campus, SETTINGS, trials=3, journal=journal).trials == 3

@@ -7,6 +7,8 @@ from typing import Any
 from cyclopts import App, ArgumentCollection
 from cyclopts.config import Dict
 
+from veilmap.errors import UserError
+
 # Most particular first: the first one that knows a setting decides.
 FILE_OPTIONS = ("--model", "--config")
 
@@ -18,6 +20,7 @@ def option_name(field: str) -> str:
 
 def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Fill the options that were not given from the files that were."""
+    _refuse_fractions(arguments)
     for option in FILE_OPTIONS:
         for argument in arguments:
             if option in argument.names and argument.tokens:
@@ -28,6 +31,15 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
                     values, source=str(path), use_commands_as_keys=False, allow_unknown=True
                 )
                 layer(app, commands, arguments)
+
+
+def _refuse_fractions(arguments: ArgumentCollection) -> None:
+    """The parser would round 2.5 epochs to 2 without a word."""
+    for argument in arguments:
+        if argument.hint is int:
+            for token in argument.tokens:
+                if not re.fullmatch(r"[+-]?\d+", token.value):
+                    raise UserError(f"{argument.name} must be a whole number, got {token.value!r}")
 
 
 def _flat(path: Path) -> dict[str, Any]:

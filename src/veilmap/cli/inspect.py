@@ -1,6 +1,7 @@
 """``veilmap inspect``."""
 
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.options import ColumnOptions, ReadingOptions
@@ -32,7 +33,11 @@ def _show(found: Inspection) -> None:
     facts.add_row("rows", f"{found.rows:,}")
     facts.add_row("users", f"{found.users:,}")
     facts.add_row("cells", f"{found.cells:,}")
-    facts.add_row("time", f"{found.first:%Y-%m-%d %H:%M} to {found.last:%Y-%m-%d %H:%M} UTC")
+    zone = ZoneInfo(found.timezone)
+    first, last = (
+        f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for moment in (found.first, found.last)
+    )
+    facts.add_row("time", f"{first} to {last} {found.timezone}")
     facts.add_row("extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km))
     facts.add_row(
         "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"

@@ -20,11 +20,11 @@ def map_(
     Args:
         run: the folder that "veilmap train --out" made.
         format: geotiff and geojson open in QGIS as they are; png is a picture to look at, which
-            the .pgw file beside it also places in QGIS.
+            the files beside it also place in QGIS.
         resolution: metres per pixel. Default: 400 pixels along the longer side (geojson: 100).
         out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
     """
-    path = out or run / f"map{FORMATS[format][0]}"
+    path = out or run / f"map{FORMATS[format].endings[0]}"
     raster = export(RunFolder(run).load_map(), path, format, resolution)
     rows, columns = raster.rsrp_dbm.shape
     low, high = raster.rsrp_dbm.min(), raster.rsrp_dbm.max()

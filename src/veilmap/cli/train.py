@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from veilmap.cli.config import option_name
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.options import (
     ColumnOptions,
@@ -19,9 +20,10 @@ from veilmap.rounds import SPLITS, Split
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import read
 from veilmap.sources.reading import Reading
+from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
-from veilmap.study.train import Prepared, RoundRecord, prepare, train
+from veilmap.study.train import RoundRecord, train
 
 # Above this share of the constant's RMSE the map is not worth its name, and we say so.
 NO_BETTER = 0.95
@@ -56,16 +58,12 @@ def train_(
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
     """
-    settings = RunSettings(task, test, network, training)
-    folder = None if out is None else RunFolder(out)
-    if folder is not None and not overwrite:
-        folder.refuse_finished()
+    if out is not None and not overwrite:
+        RunFolder(out).refuse_finished()  # before the data are read, which may take long
     measurements = read(data, columns, reading)
     for fault in measurements.dropped:
         say(f"dropped: {fault}")
-    prepared = prepare(measurements, settings)
-    if folder is not None:
-        folder.clear()
+    prepared = prepare(measurements, RunSettings(task, test, network, training))
     _announce(prepared)
     with progress() as bar:
         job = bar.add_task("training", total=len(prepared.rounds))
@@ -74,7 +72,7 @@ def train_(
             say(_line(record, measurements.timezone))
             bar.advance(job)
 
-        run = train(prepared, out=out, on_round=on_round, past=past)
+        run = train(prepared, out=out, overwrite=overwrite, on_round=on_round, past=past)
     summary = table(None, "RMSE on the test data", "dB")
     summary.add_row("the map after the last round", f"{run.rmse_db:.2f}")
     summary.add_row("a constant, the training data's mean", f"{prepared.rmse_constant_db:.2f}")
@@ -102,6 +100,10 @@ def _announce(prepared: Prepared) -> None:
     facts.add_row("training", f"{plan.training.name}, {knobs}")
     facts.add_row("test data", f"{len(prepared.test):,} rows, {split}")
     facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")
+    oracle = ", ".join(option_name(name) for name in settings.task.oracle)
+    facts.add_row(
+        "oracle", f"taken from the data, where a deployment sets it: {oracle or 'nothing'}"
+    )
     stdout.print(facts)
     stdout.print()
 

@@ -13,6 +13,7 @@ from veilmap.cli.options import (
 from veilmap.errors import out_of_range
 from veilmap.federation.plan import Training
 from veilmap.files import write_whole
+from veilmap.model.network import Initialisation, Network
 from veilmap.rounds import Split
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import read
@@ -26,6 +27,7 @@ def tune_(
     *,
     out: Path = Path("tuned.toml"),
     trials: int = 60,
+    initialisation: Initialisation = "glorot",
     config: Path | None = None,
     task: TaskOptions = Task(),
     training: TrainingOptions = Training(),
@@ -43,6 +45,7 @@ def tune_(
         data: a measurement file (CSV, also .gz, or Parquet), or "campus" for the simulated world.
         out: the settings file to write, for "veilmap train --model".
         trials: how many trials in all.
+        initialisation: of the networks' weights.
         config: settings file (TOML) under the options given here.
     """
     if trials < 1:
@@ -57,7 +60,8 @@ def tune_(
             say(f"trial {number:4d}   {reached:14s}   best {best_db:.2f} dB")
             bar.update(job, completed=number)
 
-        settings = RunSettings(task=task, test=test, training=training)
+        model = Network(initialisation=initialisation)
+        settings = RunSettings(task, test, model, training)
         tuned = tune(measurements, settings, trials=trials, journal=journal, on_trial=on_trial)
     write_whole(out, tuned.as_toml().encode())
     say(f"\nbest of {tuned.trials} trials ({tuned.pruned} stopped early):\n")

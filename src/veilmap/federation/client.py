@@ -1,15 +1,13 @@
 """UserUpdate of Algorithm 1: what the phone does with its data of a round."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
 from veilmap.model.dropout import Dropout
+from veilmap.model.network import Floats
 from veilmap.model.training import MiniBatch, sgd
 from veilmap.streams import stream
-
-Floats = NDArray[np.float32]
 
 
 def user_update(plan: Plan, weights: Floats, local_batch: LocalData, user: str, t: int) -> Floats:

@@ -1,10 +1,13 @@
 """RMSE of the map on a set of measurements."""
 
+from collections.abc import Sequence
+from math import sqrt
+
 import numpy as np
-from numpy.typing import NDArray
 
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
+from veilmap.model.network import Floats
 from veilmap.model.training import predict
 
 
@@ -23,9 +26,21 @@ class Evaluation:
         self._means = np.bincount(where, data.rsrp_dbm) / self._counts
         self._scatter = float(((data.rsrp_dbm - self._means[where]) ** 2).sum())
 
-    def rmse_db(self, weights: NDArray[np.float32]) -> float:
+    def __len__(self) -> int:
+        return int(self._counts.sum())
+
+    def rmse_db(self, weights: Floats) -> float:
         """The root of the mean squared error in dB."""
+        return float(np.sqrt(self.squared_error(weights) / len(self)))
+
+    def squared_error(self, weights: Floats) -> float:
+        """The sum over all measurements, in dB²."""
         predicted_dbm = predict(self._plan.network, weights, self._xy_std).astype(np.float64)
         errors = predicted_dbm + self._plan.label_offset_dbm - self._means
-        total = (self._counts * errors**2).sum() + self._scatter
-        return float(np.sqrt(total / self._counts.sum()))
+        return float((self._counts * errors**2).sum()) + self._scatter
+
+
+def joint_rmse_db(evaluations: Sequence[Evaluation], weights: Floats) -> float:
+    """Over several sets together."""
+    total = sum(each.squared_error(weights) for each in evaluations)
+    return sqrt(total / sum(len(each) for each in evaluations))

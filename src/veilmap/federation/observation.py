@@ -1,9 +1,9 @@
-"""What an honest-but-curious server sees of one user in one round."""
+"""What an honest-but-curious server sees."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from veilmap.model.network import Floats
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,31 @@ class Observation:
 
     round: int
     user: str
-    weights_before: NDArray[np.float32]
-    weights_after: NDArray[np.float32]
+    weights_before: Floats
+    weights_after: Floats
     n: int
     start_s: float
+
+
+class Observer(Protocol):
+    """Whoever watches the updates arrive."""
+
+    def see(self, observation: Observation) -> None:
+        """One update of the current round."""
+
+    def end_round(self) -> None:
+        """All updates of the round have been seen."""
+
+
+@dataclass
+class Recorder:
+    """Keeps all observations in memory."""
+
+    observations: list[Observation] = field(default_factory=list)
+
+    def see(self, observation: Observation) -> None:
+        """Keep it."""
+        self.observations.append(observation)
+
+    def end_round(self) -> None:
+        """Nothing to finish."""

@@ -1,10 +1,11 @@
 """What server and users agree on before the first round."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from veilmap.errors import out_of_range
+from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
 
@@ -29,14 +30,19 @@ class Training:
     cumulative: bool = False
 
     def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
         if self.epochs < 1:
-            raise out_of_range("epochs", "at least 1", self.epochs)
-        if self.batch_size != "inf" and self.batch_size < 1:
-            raise out_of_range("batch_size", "at least 1, or 'inf'", self.batch_size)
+            yield out_of_range("epochs", "at least 1", self.epochs)
+        if self.batch_size != "inf" and (
+            not isinstance(self.batch_size, int) or self.batch_size < 1
+        ):
+            yield out_of_range("batch_size", "a whole number from 1, or 'inf'", self.batch_size)
         if not (isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise out_of_range("learning_rate", "a number above 0", self.learning_rate)
+            yield out_of_range("learning_rate", "a number above 0", self.learning_rate)
         if not 0 < self.fraction <= 1:
-            raise out_of_range("fraction", "above 0 and at most 1", self.fraction)
+            yield out_of_range("fraction", "above 0 and at most 1", self.fraction)
 
     @property
     def name(self) -> str:

@@ -5,25 +5,24 @@ right are the paper's lines; lines 9-11, the attack, read the observations later
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veilmap.federation.client import mini_batches
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData, Round
 from veilmap.model.dropout import Dropout
+from veilmap.model.network import Floats
 from veilmap.model.reference import gradient
 from veilmap.streams import stream
-
-Floats = NDArray[np.float32]
 
 
 def server_executes(plan: Plan, rounds: Sequence[Round], users: Sequence[str]) -> Iterator[Floats]:
     """w_1, w_2, … w_R."""
     w = plan.network.initialise(plan.seed)  # 3
     for this in rounds:  # 4
-        m = max(int(plan.training.fraction * len(users)), 1)  # 5
+        m = max(floor(Fraction(str(plan.training.fraction)) * len(users)), 1)  # 5
         subset = stream(plan.seed, "participants", this.number).permutation(len(users))[:m]  # 6
         n_t, w_t = {}, {}
         for user in (users[k] for k in subset):  # 7
@@ -38,8 +37,16 @@ def server_executes(plan: Plan, rounds: Sequence[Round], users: Sequence[str]) -
 def user_update(plan: Plan, user: str, w: Floats, t: int, local_data: LocalData) -> Floats:
     """UserUpdate(k, w, t, B)."""
     local_batch = local_data  # 15, 16
+    n = len(local_batch)  # 17
+    size = n if plan.training.batch_size == "inf" else plan.training.batch_size
+    order = stream(plan.seed, "mini-batches", user, t).permutation(n)
+    x = (local_batch.xy_m - plan.scaler.mean_m) / plan.scaler.scale_m
+    y = local_batch.rsrp_dbm - plan.label_offset_dbm
+    batches = [
+        (x[order[i : i + size]].astype(np.float32), y[order[i : i + size]].astype(np.float32))
+        for i in range(0, n, size)
+    ]  # 18
     dropout = Dropout(plan.network, stream(plan.seed, "dropout", user, t))
-    batches = mini_batches(plan, local_batch, user, t)  # 18
     for _ in range(plan.training.epochs):  # 19
         for b in batches:  # 20
             step = gradient(plan.network, w, b, dropout)

@@ -1,19 +1,16 @@
 """The server's side of Algorithm 1: rounds of sampling, updating and averaging."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veilmap.federation.client import user_update
-from veilmap.federation.observation import Observation
+from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.plan import Plan
 from veilmap.local_data import Round
+from veilmap.model.network import Floats
 from veilmap.streams import stream
-
-Floats = NDArray[np.float32]
-Observe = Callable[[Observation], None]
 
 
 @dataclass(frozen=True)
@@ -28,21 +25,21 @@ class RoundResult:
 
 
 def federate(
-    plan: Plan, rounds: Iterable[Round], users: Sequence[str], observe: Observe | None = None
+    plan: Plan, rounds: Iterable[Round], users: Sequence[str], observer: Observer | None = None
 ) -> Iterator[RoundResult]:
     """Algorithm 1, lines 2-13, one result per round.
 
-    ``users`` are the K users of the federation; ``observe`` sees every update, as line 9 does.
+    ``users`` are the K users of the federation; ``observer`` sees every update, as in line 9.
     """
     weights = plan.network.initialise(plan.seed)
     for this in rounds:
-        result = run_round(plan, weights, this, users, observe)
+        result = run_round(plan, weights, this, users, observer)
         weights = result.weights
         yield result
 
 
 def run_round(
-    plan: Plan, weights: Floats, this: Round, users: Sequence[str], observe: Observe | None
+    plan: Plan, weights: Floats, this: Round, users: Sequence[str], observer: Observer | None
 ) -> RoundResult:
     """Lines 5-12: sample users, collect their updates, average them by n_t^k / n_t.
 
@@ -55,15 +52,18 @@ def run_round(
     total = np.zeros(len(weights))
     for user, n in zip(active, sizes, strict=True):
         after = user_update(plan, weights, this.data[user], user, this.number)
-        if observe:
-            observe(Observation(this.number, user, weights, after, n, this.start_s))
+        if observer:
+            observer.see(Observation(this.number, user, weights, after, n, this.start_s))
         total += n / sum(sizes) * after.astype(np.float64)
+    if observer:
+        observer.end_round()
     average = total.astype(np.float32) if active else weights
     return RoundResult(this.number, this.start_s, tuple(active), tuple(sizes), average)
 
 
 def sample_users(plan: Plan, users: Sequence[str], t: int) -> list[str]:
     """Lines 5-6: S_t, max(C·K, 1) users at random, in the order of ``users``."""
-    count = max(int(plan.training.fraction * len(users)), 1)
+    # A hair is added because 0.29 · 100 is 28.999… in binary.
+    count = max(int(plan.training.fraction * len(users) + 1e-9), 1)
     chosen = stream(plan.seed, "participants", t).permutation(len(users))[:count]
     return [users[k] for k in sorted(chosen)]

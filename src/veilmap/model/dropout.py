@@ -18,6 +18,19 @@ Dropped = Sequence[Tensor | None]
 UNITS_AHEAD = 1 << 19
 
 
+def of_rows(dropped: Dropped, widths: Sequence[int], rows: slice) -> Dropped:
+    """The part of ``dropped`` that falls on some rows, counted from the first of them."""
+    parts: list[Tensor | None] = []
+    for units, width in zip(dropped, widths, strict=True):
+        if units is None:
+            parts.append(None)
+            continue
+        bounds = torch.tensor([rows.start * width, rows.stop * width])
+        start, end = torch.searchsorted(units, bounds).tolist()
+        parts.append(units[start:end] - rows.start * width)
+    return parts
+
+
 class Dropout:
     """Which units of each hidden layer are dropped, step after step, all from one generator."""
 
@@ -58,7 +71,7 @@ def _bernoulli(units: int, share: float, generator: np.random.Generator) -> NDAr
     parts: list[NDArray[np.int64]] = []
     last = -1
     while last < units:
-        gaps = (generator.standard_exponential(enough) / rate).astype(np.int64) + 1
+        gaps = np.minimum(generator.standard_exponential(enough) / rate, units).astype(np.int64) + 1
         parts.append(last + np.cumsum(gaps))
         last = int(parts[-1][-1])
     indices = np.concatenate(parts)

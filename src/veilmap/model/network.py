@@ -1,12 +1,13 @@
 """A dense network described as data, and its weights as one flat vector."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.streams import stream
 
 INPUTS = 2  # the position (x, y)
@@ -14,7 +15,7 @@ Initialisation = Literal["glorot", "pytorch"]
 ActivationName = Literal["relu", "sigmoid", "tanh", "elu"]
 ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
 
-Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -36,23 +37,24 @@ class Network:
     initialisation: Initialisation = "glorot"
 
     def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
         counts = len(self.hidden), len(self.activations), len(self.dropout)
         if not self.hidden or len(set(counts)) > 1:
-            raise UserError(
+            yield UserError(
                 "hidden, activations and dropout need one entry per hidden layer, "
                 f"got {counts[0]}, {counts[1]} and {counts[2]} entries"
             )
-        for width in self.hidden:
-            if width < 1:
-                raise out_of_range("a hidden layer's width", "at least 1", width)
-        for name in self.activations:
-            if name not in ACTIVATION_NAMES:
-                raise unknown_choice("activation", name, ACTIVATION_NAMES)
+        if any(width < 1 for width in self.hidden):
+            yield out_of_range("the width of a hidden layer", "at least 1", min(self.hidden))
+        for name in set(self.activations) - set(ACTIVATION_NAMES):
+            yield unknown_choice("activation", name, ACTIVATION_NAMES)
         for share in self.dropout:
             if not 0 <= share <= 0.99:
-                raise out_of_range("a dropout share", "from 0 to 0.99", share)
+                yield out_of_range("a dropout share", "from 0 to 0.99", share)
         if self.initialisation not in get_args(Initialisation):
-            raise unknown_choice("initialisation", self.initialisation, get_args(Initialisation))
+            yield unknown_choice("initialisation", self.initialisation, get_args(Initialisation))
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -65,7 +67,7 @@ class Network:
         """The number of weights and biases; 145,313 in the paper's network."""
         return sum(outputs * (inputs + 1) for outputs, inputs in self.shapes)
 
-    def layers(self, weights: NDArray[np.float32]) -> Layers:
+    def layers(self, weights: Floats) -> list[tuple[Floats, Floats]]:
         """Views (W_l, b_l) into the flat vector: W_l row by row, then b_l, layer after layer."""
         views, start = [], 0
         for outputs, inputs in self.shapes:
@@ -74,7 +76,7 @@ class Network:
             start = end
         return views
 
-    def initialise(self, seed: int) -> NDArray[np.float32]:
+    def initialise(self, seed: int) -> Floats:
         """w_0 of Algorithm 1, line 3."""
         generator = stream(seed, "initialisation")
         weights = np.zeros(self.size, np.float32)
@@ -87,10 +89,3 @@ class Network:
                 bias[:] = generator.uniform(-limit, limit, bias.shape)
             matrix[:] = generator.uniform(-limit, limit, matrix.shape)
         return weights
-
-    def as_dict(self) -> dict[str, Any]:
-        """The description in JSON's types."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in asdict(self).items()
-        }

@@ -1,14 +1,10 @@
 """The same model in the plainest PyTorch: what every fast path is compared with."""
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.model.dropout import Dropout, Dropped
-from veilmap.model.network import Network
-
-Floats = NDArray[np.float32]
+from veilmap.model.network import Floats, Network
 
 _FUNCTIONS = {
     "relu": torch.relu,

@@ -4,14 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.model.backprop import BackPropagation, Layers
-from veilmap.model.dropout import Dropout
-from veilmap.model.network import Network
+from veilmap.model.dropout import Dropout, Dropped, of_rows
+from veilmap.model.network import Floats, Network
 
-Floats = NDArray[np.float32]
 MiniBatch = tuple[Floats, Floats]
 
 # Rows per pass: large enough for BLAS, small enough that activations stay in a few megabytes.
@@ -82,15 +80,23 @@ class _Step:
         self._passes: dict[int, BackPropagation] = {}
 
     def add_gradient(self, x: Tensor, y: Tensor, *, into: Layers, factor: float) -> None:
+        dropped = self._dropout.draw(len(y)) if self._dropout else self._nothing
+        if len(y) <= BLOCK_ROWS:
+            self._add(x, y, dropped, len(y), into, factor)
+            return
         for block in _blocks(len(y)):
-            rows = block.stop - block.start
-            if rows not in self._passes:
-                self._passes[rows] = BackPropagation(self._network, self._layers, rows)
-            dropped = self._dropout.draw(rows) if self._dropout else self._nothing
-            both = self._passes[rows]
-            both.forward(x[block], dropped)
-            both.backward(y[block], len(y))
-            both.add_gradient(into, factor)
+            part = of_rows(dropped, self._network.hidden, block)
+            self._add(x[block], y[block], part, len(y), into, factor)
+
+    def _add(
+        self, x: Tensor, y: Tensor, dropped: Dropped, n: int, into: Layers, factor: float
+    ) -> None:
+        if len(y) not in self._passes:
+            self._passes[len(y)] = BackPropagation(self._network, self._layers, len(y))
+        both = self._passes[len(y)]
+        both.forward(x, dropped)
+        both.backward(y, n)
+        both.add_gradient(into, factor)
 
 
 def _tensors(mini_batch: MiniBatch) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,9 @@
 """From a trained map to a file of a chosen format."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from pyproj import CRS
 
@@ -26,22 +28,33 @@ def write_geojson(raster: Raster, path: Path) -> None:
 
 
 def write_png(raster: Raster, path: Path) -> None:
-    """A picture to look at; the .pgw and .prj files beside it place it in map software."""
+    """A picture to look at; the files beside it place it in map software."""
     from veilmap.signal_map.picture import picture
 
     image, world = picture(raster, f"Signal map of cell {raster.cell}")
     write_whole(path, image)
     write_whole(path.with_suffix(".pgw"), world.encode())
-    projection = CRS.from_epsg(raster.projection.epsg).to_wkt("WKT1_ESRI")
-    write_whole(path.with_suffix(".prj"), projection.encode())
+    # A world file has no projection; GDAL, and with it QGIS, looks for one here.
+    wkt = escape(CRS.from_epsg(raster.projection.epsg).to_wkt())
+    side_file = f"<PAMDataset><SRS>{wkt}</SRS></PAMDataset>\n"
+    write_whole(path.with_name(path.name + ".aux.xml"), side_file.encode())
 
 
-# Format → (ending, pixels along the longer side by default, writer).
-FORMATS: dict[str, tuple[str, int, Callable[[Raster, Path], None]]] = {
-    "geotiff": (".tif", 400, write_geotiff),
-    # A square costs 300 bytes of JSON, so fewer of them.
-    "geojson": (".geojson", 100, write_geojson),
-    "png": (".png", 400, write_png),
+@dataclass(frozen=True)
+class Format:
+    """How a map becomes a file: its endings, its default and its largest size, its writer."""
+
+    endings: tuple[str, ...]
+    longest_side: int
+    max_pixels: int
+    write: Callable[[Raster, Path], None]
+
+
+FORMATS = {
+    "geotiff": Format((".tif", ".tiff"), 400, 25_000_000, write_geotiff),
+    # A square costs 300 bytes of JSON, so there are fewer of them.
+    "geojson": Format((".geojson", ".json"), 100, 250_000, write_geojson),
+    "png": Format((".png",), 400, 25_000_000, write_png),
 }
 
 
@@ -56,11 +69,22 @@ def export(
     The format is told by the path's ending (.tif, .geojson, .png) unless it is named.
     """
     path = Path(path)
-    if format_name is None:
-        format_name = {ending: name for name, (ending, _, _) in FORMATS.items()}.get(path.suffix)
-    if format_name not in FORMATS:
-        raise unknown_choice("format", format_name or path.suffix, FORMATS)
-    _, longest_side, write = FORMATS[format_name]
-    raster = Raster.of(signal_map, resolution_m=resolution_m, longest_side=longest_side)
-    write(raster, path)
+    chosen = _by_ending(path) if format_name is None else FORMATS.get(format_name)
+    if chosen is None:
+        raise unknown_choice("format", format_name, FORMATS)
+    raster = Raster.of(
+        signal_map,
+        resolution_m=resolution_m,
+        longest_side=chosen.longest_side,
+        max_pixels=chosen.max_pixels,
+    )
+    chosen.write(raster, path)
     return raster
+
+
+def _by_ending(path: Path) -> Format:
+    for known in FORMATS.values():
+        if path.suffix.lower() in known.endings:
+            return known
+    endings = [ending for known in FORMATS.values() for ending in known.endings]
+    raise unknown_choice("ending of a map file", path.suffix, endings)

@@ -26,7 +26,12 @@ class Raster:
 
     @classmethod
     def of(
-        cls, signal_map: SignalMap, *, resolution_m: float | None = None, longest_side: int = 400
+        cls,
+        signal_map: SignalMap,
+        *,
+        resolution_m: float | None = None,
+        longest_side: int = 400,
+        max_pixels: int = MAX_PIXELS,
     ) -> "Raster":
         """Over the whole area; by default about ``longest_side`` pixels along its longer side."""
         area = signal_map.facts.area
@@ -35,10 +40,10 @@ class Raster:
         if not (isfinite(step_m) and step_m > 0):
             raise out_of_range("resolution", "a number of metres above 0", resolution_m)
         columns, rows = (max(ceil(side / step_m), 1) for side in (area.width_m, area.height_m))
-        if columns * rows > MAX_PIXELS:
+        if columns * rows > max_pixels:
             raise UserError(
                 f"a resolution of {step_m:g} m makes {columns:,} x {rows:,} pixels, more than "
-                f"{MAX_PIXELS:,}; choose a coarser --resolution"
+                f"{max_pixels:,}; choose a coarser --resolution"
             )
         x_m = area.x_min_m + (np.arange(columns) + 0.5) * step_m
         y_m = area.y_max_m - (np.arange(rows) + 0.5) * step_m

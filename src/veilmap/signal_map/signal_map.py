@@ -1,12 +1,13 @@
 """Position → RSRP in dBm for one cell: the model with all it needs to be used."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -17,6 +18,7 @@ from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
 from veilmap.model.training import predict
+from veilmap.settings import parse
 
 SCHEMA = 1
 
@@ -63,29 +65,25 @@ class SignalMap:
         try:
             with safe_open(path, framework="numpy") as file:
                 content = json.loads((file.metadata() or {})["veilmap_model"])
-                if content["schema"] != SCHEMA:
-                    raise UserError(
-                        f"{path} has schema {content['schema']!r}; this veilmap reads {SCHEMA}"
-                    )
-                facts = TypeAdapter(MapFacts).validate_python(content["facts"])
+                facts = _facts(content, path)
                 shape = file.get_slice("weights").get_shape()
                 if shape != [facts.network.size]:
                     raise UserError(
                         f"{path} holds weights of shape {shape}, "
                         f"but its network has {facts.network.size:,}"
                     )
-                return cls(facts, file.get_tensor("weights").astype(np.float32))
-        except UserError:
-            raise
+                weights = file.get_tensor("weights").astype(np.float32)
         except FileNotFoundError:
             raise UserError(f"there is no model {path}; make one with: veilmap train") from None
-        except (
-            SafetensorError,
-            ValidationError,
-            KeyError,
-            TypeError,
-            ValueError,
-            OSError,
-        ) as error:
+        except (SafetensorError, KeyError, TypeError, OSError, json.JSONDecodeError) as error:
             reason = str(error).splitlines()[0]
             raise UserError(f"{path} is not a veilmap model ({reason})") from None
+        if not np.isfinite(weights).all():
+            raise UserError(f"{path} holds weights that are not finite; train it anew")
+        return cls(facts, weights)
+
+
+def _facts(content: Mapping[str, Any], path: str | Path) -> MapFacts:
+    if content["schema"] != SCHEMA:
+        raise UserError(f"{path} has schema {content['schema']!r}; this veilmap reads {SCHEMA}")
+    return parse(MapFacts, content["facts"], f"{path} is not a veilmap model")

@@ -71,7 +71,8 @@ def _walk(world: Campus, seed: int, user: int) -> pl.DataFrame:
     draw = stream(seed, "campus", "user", user)
     places = _places(world, draw)
     hours = np.flatnonzero(draw.random(24 * world.days) < world.logging_share / (1 + user / 2))
-    here, after = (_plan(hours + later, draw) for later in (0, 1))
+    plan = _plan(np.arange(24 * world.days + 1), draw)
+    here, after = plan[hours], plan[hours + 1]
     counts = draw.poisson(world.points_per_hour, len(hours))
     which = np.repeat(np.arange(len(hours)), counts)
     moment = draw.random(counts.sum())

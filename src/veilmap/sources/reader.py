@@ -7,11 +7,12 @@ from pathlib import Path
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.faults import Fault, find_faults
 from veilmap.measurements import Measurements
+from veilmap.settings import plain
 from veilmap.sources import campus, tables
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.sources.tables import Scan
 
 # Name on the command line → the world with its default parameters, from a seed.
 WORLDS: dict[str, Callable[[int], Measurements]] = {"campus": campus.simulate}
@@ -25,34 +26,43 @@ def read(
     Raises:
         UserError: the file cannot be read, or has invalid rows and ``drop_invalid`` is off.
     """
-    if is_world(data):
-        return WORLDS[str(data)](0)
+    scanned = scan(data, columns, reading)
     source = Path(data).name
     with readable(source):
-        frame = scan(data, columns, reading).collect(engine="streaming")
-    sound, faults = find_faults(frame)
-    if faults and not reading.drop_invalid:
-        raise _invalid(source, frame.height, faults)
-    return Measurements.of(sound, timezone=reading.timezone, source=source, dropped=faults)
+        frame = scanned.table.collect(engine="streaming")
+    return Measurements.of(
+        frame,
+        timezone=scanned.timezone,
+        source=source,
+        drop_invalid=reading.drop_invalid,
+        read_with={"path": str(data), "columns": plain(columns), "reading": plain(reading)},
+    )
 
 
-def scan(
-    data: str | Path, columns: Columns = Columns(), reading: Reading = Reading()
-) -> pl.LazyFrame:
-    """The wanted rows with canonical columns and ``row``, not yet read or checked."""
-    if is_world(data):
-        return WORLDS[str(data)](0).table.lazy().with_row_index("row", offset=1)
-    path = Path(data)
+def scan(data: str | Path, columns: Columns = Columns(), reading: Reading = Reading()) -> Scan:
+    """The wanted rows, not yet read or checked."""
+    everything = (
+        _scan_world(str(data)) if is_world(data) else _scan_file(Path(data), columns, reading)
+    )
+    table = everything.table
+    for condition in reading.unwanted(everything.timezone):
+        table = table.filter(~condition.fill_null(False))
+    return Scan(table, everything.timezone)
+
+
+def _scan_world(name: str) -> Scan:
+    world = WORLDS[name](0)
+    return Scan(world.table.lazy().with_row_index("row", offset=1), world.timezone)
+
+
+def _scan_file(path: Path, columns: Columns, reading: Reading) -> Scan:
     if path.is_dir():
         raise UserError(f"{path} is a folder; give one measurement file")
     if not path.exists():
         worlds = ", ".join(WORLDS)
         raise UserError(f"there is no file {path}; give a CSV or Parquet file, or one of: {worlds}")
     with readable(path.name):
-        table = tables.scan(path, columns, reading)
-    for condition in reading.unwanted():
-        table = table.filter(~condition.fill_null(False))
-    return table
+        return tables.scan(path, columns, reading)
 
 
 def is_world(data: str | Path) -> bool:
@@ -68,11 +78,3 @@ def readable(source: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).strip().splitlines()[0]
         raise UserError(f"cannot read {source}: {reason}; check that the file is whole") from error
-
-
-def _invalid(source: str, rows: int, faults: tuple[Fault, ...]) -> UserError:
-    bad = sum(fault.rows for fault in faults)
-    return UserError(
-        f"{source} has {bad:,} invalid of {rows:,} rows: {'; '.join(map(str, faults))}; "
-        "drop them with --drop-invalid or map other columns (--signal, --lat, --lon, --time)"
-    )

@@ -1,11 +1,14 @@
 """How the rows of a file are understood, and which of them are wanted."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from zoneinfo import available_timezones
 
 import polars as pl
 
-from veilmap.errors import UserError
-from veilmap.sources.timestamps import check_timezone, parse_moment
+from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.geo import box_faults
+from veilmap.sources.timestamps import parse_moment
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,8 @@ class Reading:
     A row that lacks a value passes the filter on that value.
 
     Attributes:
-        timezone: the clock of times without an offset, and the one by which days begin.
+        timezone: the clock of times without an offset, and the one by which days begin; UTC, or
+            what a file of veilmap's own says, when not given.
         time_format: of the times, such as "%d.%m.%Y %H:%M:%S"; guessed when not given.
         max_accuracy_m: leave out positions known to be worse than this, in metres.
         since: leave out what is earlier, such as 2017-08-30.
@@ -24,7 +28,7 @@ class Reading:
         drop_invalid: leave out invalid rows, counted by kind, instead of refusing the file.
     """
 
-    timezone: str = "UTC"
+    timezone: str | None = None
     time_format: str | None = None
     max_accuracy_m: float | None = None
     since: str | None = None
@@ -33,25 +37,33 @@ class Reading:
     drop_invalid: bool = False
 
     def __post_init__(self) -> None:
-        check_timezone(self.timezone)
-        for moment in (self.since, self.until):
-            if moment is not None:
-                parse_moment(moment, self.timezone)
-        if self.box is not None and (self.box[0] >= self.box[2] or self.box[1] >= self.box[3]):
-            raise UserError(
-                "box must be west south east north with west < east and south < north, "
-                f"got {self.box}"
-            )
+        refuse(self._faults())
 
-    def unwanted(self) -> list[pl.Expr]:
+    def _faults(self) -> Iterator[UserError]:
+        if self.timezone is not None and self.timezone not in available_timezones():
+            yield UserError(
+                f"unknown time zone {self.timezone!r}; give an IANA name such as Europe/Athens"
+            )
+        else:
+            for text in (self.since, self.until):
+                try:
+                    parse_moment(text or "1970-01-01", self.timezone or "UTC")
+                except UserError as error:
+                    yield error
+        if self.max_accuracy_m is not None and not self.max_accuracy_m > 0:
+            yield out_of_range("max_accuracy_m", "above 0 metres", self.max_accuracy_m)
+        if self.box is not None:
+            yield from box_faults("box", self.box)
+
+    def unwanted(self, timezone: str) -> list[pl.Expr]:
         """Conditions over the canonical columns; a row that meets one is left out."""
         conditions = []
         if self.max_accuracy_m is not None:
             conditions.append(pl.col("accuracy_m") > self.max_accuracy_m)
         if self.since is not None:
-            conditions.append(pl.col("time") < parse_moment(self.since, self.timezone))
+            conditions.append(pl.col("time") < parse_moment(self.since, timezone))
         if self.until is not None:
-            conditions.append(pl.col("time") >= parse_moment(self.until, self.timezone))
+            conditions.append(pl.col("time") >= parse_moment(self.until, timezone))
         if self.box is not None:
             west, south, east, north = self.box
             inside_lon = pl.col("lon_deg").is_between(west, east)

@@ -1,12 +1,15 @@
 """CSV (also gzipped) and Parquet files with any column names."""
 
+import codecs
 import gzip
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from veilmap.errors import UserError
+from veilmap.measurements import TIMEZONE_KEY
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.sources.timestamps import time_expression
@@ -16,8 +19,16 @@ SAMPLE_ROWS = 1000
 _HEADER_BYTES = 1 << 16
 
 
-def scan(path: Path, columns: Columns, reading: Reading) -> pl.LazyFrame:
-    """All rows with canonical columns and ``row``, not yet read or checked."""
+@dataclass(frozen=True)
+class Scan:
+    """Rows with canonical columns and ``row``, not yet read or checked, and their clock."""
+
+    table: pl.LazyFrame
+    timezone: str
+
+
+def scan(path: Path, columns: Columns, reading: Reading) -> Scan:
+    """All rows of a file."""
     raw = pl.scan_parquet(path) if is_parquet(path) else _scan_csv(path, columns)
     roles = columns.resolve(raw.collect_schema().names(), path.name)
     if reading.max_accuracy_m is not None and roles["accuracy"] is None:
@@ -25,11 +36,19 @@ def scan(path: Path, columns: Columns, reading: Reading) -> pl.LazyFrame:
             f"{path.name} has no column of accuracies; name one with --accuracy COLUMN "
             "or leave --max-accuracy out"
         )
-    sample = raw.select(str(roles["time"])).head(SAMPLE_ROWS).collect().to_series()
+    sample = raw.select(*{name for name in roles.values() if name}).head(SAMPLE_ROWS).collect()
     if sample.is_empty():
         raise UserError(f"{path.name} has a header and no row; give a file with measurements")
-    time = time_expression(sample, reading.time_format, reading.timezone)
-    return raw.with_row_index("row", offset=1).select("row", **_canonical(raw, roles, time))
+    timezone = reading.timezone or _own_timezone(path)
+    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone)
+    table = raw.with_row_index("row", offset=1).select("row", **_canonical(sample, roles, time))
+    return Scan(table, timezone)
+
+
+def _own_timezone(path: Path) -> str:
+    """What ``Measurements.write_parquet`` left in the file, else UTC."""
+    metadata = pl.read_parquet_metadata(path) if is_parquet(path) else {}
+    return metadata.get(TIMEZONE_KEY, "UTC")
 
 
 def is_parquet(path: Path) -> bool:
@@ -65,32 +84,34 @@ _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 
 def _canonical(
-    raw: pl.LazyFrame, roles: dict[str, str | None], time: pl.Expr
+    sample: pl.DataFrame, roles: dict[str, str | None], time: pl.Expr
 ) -> dict[str, pl.Expr]:
+    accuracy_m = _number(roles["accuracy"])
     return {
-        "user": _name(raw, roles["user"]),
-        "cell": _name(raw, roles["cell_column"]),
+        "user": _name(sample, roles["user"]),
+        "cell": _name(sample, roles["cell_column"]),
         "time": time,
         "lat_deg": _number(roles["lat"]),
         "lon_deg": _number(roles["lon"]),
         "rsrp_dbm": _number(roles["signal"]),
-        "accuracy_m": _number(roles["accuracy"]),
+        # Phones write a negative accuracy for "unknown".
+        "accuracy_m": pl.when(accuracy_m >= 0).then(accuracy_m),
     }
 
 
 def _number(column: str | None) -> pl.Expr:
     values = pl.lit(None) if column is None else pl.col(column)
-    return values.cast(pl.Float64, strict=False)
+    return values.cast(pl.Float64, strict=False).fill_nan(None)
 
 
-def _name(raw: pl.LazyFrame, column: str | None) -> pl.Expr:
+def _name(sample: pl.DataFrame, column: str | None) -> pl.Expr:
     """A user or cell as text; whole numbers without the '.0' that a missing value gives them."""
     if column is None:
         return pl.lit("0")
-    values = pl.col(column)
-    if raw.collect_schema()[column].is_float():
-        values = values.cast(pl.Int64, strict=False)
-    return values.cast(pl.String)
+    names = pl.col(column).cast(pl.String)
+    shown = sample[column].drop_nulls().cast(pl.String)
+    are_whole_floats = shown.len() > 0 and shown.str.contains(r"^-?\d+\.0$").all()
+    return names.str.strip_suffix(".0") if are_whole_floats else names
 
 
 def _header_line(path: Path) -> str:
@@ -103,14 +124,16 @@ def _header_line(path: Path) -> str:
         raise UserError(f"{path.name} is a broken gzip file ({error}); pack it again") from error
     if not start.strip():
         raise UserError(f"{path.name} is empty; give a file with a header line and measurements")
-    try:
-        line = start.decode(
-            "utf-8-sig", errors="strict" if len(start) < _HEADER_BYTES else "ignore"
-        )
-    except UnicodeDecodeError:
-        line = "\0"
-    if "\0" in line:
+    if b"\0" in start:
         raise UserError(
             f"{path.name} is neither text nor Parquet; give a CSV (also .gz) or Parquet file"
         )
-    return line.splitlines()[0]
+    try:
+        # Incremental, because the piece may end in the middle of a character.
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path.name} is not UTF-8 text (byte {error.start:,}); convert it, for example with: "
+            f"iconv -f latin1 -t utf-8 {path.name}"
+        ) from None
+    return text.splitlines()[0]

@@ -1,7 +1,7 @@
 """Points in time as files write them, with an explicit format (guessing per row is slow)."""
 
-from datetime import datetime
-from zoneinfo import ZoneInfo, available_timezones
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
@@ -30,7 +30,9 @@ FORMATS = (
 AMBIGUOUS = ("%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
 
 # The plausible range tells the unit of an epoch: 2001-09-09 is 1e9 s, and 1e11 s is the year 5138.
-_EPOCH_LIMITS = (("s", 1e11), ("ms", 1e14), ("us", 1e17), ("ns", float("inf")))
+# Units per second → the size below which a number is in that unit.
+_EPOCH_LIMITS = ((1.0, 1e11), (1e3, 1e14), (1e6, 1e17), (1e9, float("inf")))
+_YEAR_2100_S = 4_102_444_800
 
 
 def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -> pl.Expr:
@@ -47,11 +49,15 @@ def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -
     are_numbers = numbers.len() > 0 and not numbers.has_nulls()
     if time_format is None and are_numbers and not _is_compact_date(texts):
         return _epoch(column.cast(pl.Float64, strict=False), numbers)
-    chosen = time_format or guess_format(texts)
-    aware = chosen.endswith(("%#z", "%z"))
-    utc = chosen.endswith("Z")
+    chosen = guess_format(texts) if time_format is None else time_format
+    if time_format is not None and not _reads(texts[:1], time_format):
+        raise UserError(
+            f"--time-format {time_format!r} does not read {texts[0]!r} in column {texts.name!r}"
+        )
     parsed = column.str.to_datetime(chosen, strict=False, time_unit="us")
-    return _to_utc(parsed, aware, "UTC" if utc else timezone)
+    # A literal Z says UTC; an offset makes polars give times that know their zone.
+    aware = sample.to_frame().select(parsed).to_series().dtype != pl.Datetime("us")
+    return _to_utc(parsed, aware, "UTC" if chosen.endswith("Z") else timezone)
 
 
 def guess_format(texts: pl.Series) -> str:
@@ -80,15 +86,6 @@ def guess_format(texts: pl.Series) -> str:
     )
 
 
-def check_timezone(timezone: str) -> str:
-    """The name back, or an error with a way out."""
-    if timezone not in available_timezones():
-        raise UserError(
-            f"unknown time zone {timezone!r}; give an IANA name such as Europe/Athens or UTC"
-        )
-    return timezone
-
-
 def parse_moment(text: str, timezone: str) -> datetime:
     """A date or time the user typed, by the clock of ``timezone`` unless it says otherwise."""
     try:
@@ -97,11 +94,16 @@ def parse_moment(text: str, timezone: str) -> datetime:
         raise UserError(
             f"cannot read the time {text!r}; write it like 2017-08-30 or 2017-08-30T22:50:14"
         ) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(timezone))
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=ZoneInfo(timezone))
+    return moment.astimezone(UTC)
 
 
 def _reads(texts: pl.Series, known: str) -> bool:
-    return not texts.str.to_datetime(known, strict=False).has_nulls()
+    try:
+        return not texts.str.to_datetime(known, strict=False).has_nulls()
+    except pl.exceptions.PolarsError:
+        return False
 
 
 def _is_compact_date(texts: pl.Series) -> bool:
@@ -110,11 +112,13 @@ def _is_compact_date(texts: pl.Series) -> bool:
 
 
 def _epoch(column: pl.Expr, sample: pl.Series) -> pl.Expr:
-    typical = sample.drop_nulls().cast(pl.Float64).abs().median() or 0.0
-    unit, _ = next(pair for pair in _EPOCH_LIMITS if float(typical) < pair[1])  # type: ignore[arg-type]
-    per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit]
-    microseconds = (column.cast(pl.Float64) * (1e6 / per_second)).round()
-    return microseconds.cast(pl.Int64, strict=False).cast(pl.Datetime("us", "UTC"))
+    typical = sample.drop_nulls().cast(pl.Float64).abs().median()
+    size = float(typical) if isinstance(typical, int | float) else 0.0
+    per_second = next(unit for unit, limit in _EPOCH_LIMITS if size < limit)
+    seconds = column.cast(pl.Float64) / per_second
+    # Outside of these years a number is no time, and most would not fit into one either.
+    seconds = pl.when(seconds.is_between(0, _YEAR_2100_S)).then(seconds)
+    return (seconds * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
 
 
 def _to_utc(column: pl.Expr, aware: bool, timezone: str) -> pl.Expr:

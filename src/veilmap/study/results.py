@@ -1,9 +1,23 @@
-"""The rows that every table, report and comparison reads (docs/results.md)."""
+"""What a run leaves for every table, report and comparison to read (docs/results.md)."""
 
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
 from typing import Any
+
+from veilmap.settings import plain
+from veilmap.study.prepare import Prepared
 
 SCHEMA = 1
 NO_ATTACK = "none"
+VERSIONED = ("veilmap", "numpy", "torch", "polars", "pyproj")
+
+
+def results(
+    settings: dict[str, Any], rows: list[dict[str, Any]], history: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The content of ``results.json``."""
+    return {"schema": SCHEMA, "settings": settings, "rows": rows, "history": history}
 
 
 def result_row(
@@ -24,8 +38,41 @@ def result_row(
     }
 
 
-def results(
-    settings: dict[str, Any], rows: list[dict[str, Any]], history: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """The content of ``results.json``."""
-    return {"schema": SCHEMA, "settings": settings, "rows": rows, "history": history}
+def settings_record(prepared: Prepared) -> dict[str, Any]:
+    """The settings as given and as resolved, the data and how it was read, the versions."""
+    return {
+        **plain(prepared.settings),
+        "resolved": _resolved(prepared),
+        "data": _data(prepared),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in VERSIONED},
+        },
+    }
+
+
+def _resolved(prepared: Prepared) -> dict[str, Any]:
+    return {
+        "configuration": prepared.plan.training.name,
+        "cell": prepared.cell,
+        "users": len(prepared.users),
+        "rounds": len(prepared.rounds),
+        "test_points": len(prepared.test),
+        "area_m": asdict(prepared.area),
+        "epsg": prepared.data.projection.epsg,
+        "scaler": asdict(prepared.plan.scaler),
+        "label_offset_dbm": prepared.plan.label_offset_dbm,
+        "oracle": list(prepared.settings.task.oracle),
+    }
+
+
+def _data(prepared: Prepared) -> dict[str, Any]:
+    data = prepared.data
+    return {
+        "source": data.source,
+        "read_with": dict(data.read_with),
+        "dropped": {fault.kind: fault.rows for fault in data.dropped},
+        "rows_of_cell": len(data),
+        "timezone": data.timezone,
+        "fingerprint": data.fingerprint,
+    }

@@ -1,17 +1,14 @@
 """A run on disk: the model, the transcript, the settings and the results."""
 
 import json
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from veilmap import transcript
 from veilmap.errors import UserError
 from veilmap.files import write_whole
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
-
-VERSIONED = ("veilmap", "numpy", "torch", "polars", "pyproj")
 
 
 class RunFolder:
@@ -26,22 +23,30 @@ class RunFolder:
 
     def refuse_finished(self) -> None:
         """An error if the folder holds a finished run."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"{self.path} is a file; choose a folder for --out")
         if self.results.exists():
             raise UserError(
-                f"{self.path} holds a finished run; choose another --out or add --overwrite"
+                f"{self.path} holds a finished run; choose another --out or add --overwrite "
+                "(overwrite=True in Python)"
             )
 
     def clear(self) -> None:
-        """Remove the files of an earlier run, and nothing else."""
-        for file in (self.results, self.model, self.settings, *self.transcript.glob("*")):
-            file.unlink(missing_ok=True)
+        """Remove the files of an earlier run, and the maps made from it, and nothing else."""
+        maps = (self.path / f"map{end}" for end in (".tif", ".geojson", ".png", ".pgw"))
+        try:
+            for file in (self.results, self.model, self.settings, *maps):
+                file.unlink(missing_ok=True)
+            transcript.clear(self.transcript)
+        except OSError as error:
+            raise UserError(
+                f"cannot write to {self.path}: {error.strerror}; choose another --out"
+            ) from error
 
-    def write(
-        self, signal_map: SignalMap, settings: dict[str, Any], results: dict[str, Any]
-    ) -> None:
+    def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""
         signal_map.save(self.model)
-        write_whole(self.settings, _json(settings))
+        write_whole(self.settings, _json(results["settings"]))
         write_whole(self.results, _json(results))
 
     def load_map(self) -> SignalMap:
@@ -53,11 +58,6 @@ class RunFolder:
     def load_transcript(self) -> Transcript:
         """What the server saw."""
         return Transcript(self.transcript)
-
-
-def versions() -> dict[str, str]:
-    """Of Python and of the packages that decide the numbers."""
-    return {"python": platform.python_version(), **{name: version(name) for name in VERSIONED}}
 
 
 def _json(content: dict[str, Any]) -> bytes:

@@ -1,13 +1,15 @@
 """Everything that decides a run, as data."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from veilmap.errors import UserError, out_of_range
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.plan import Training
+from veilmap.geo import box_faults
 from veilmap.model.network import Network
 from veilmap.rounds import Split, parse_interval
 from veilmap.settings import group, parse
@@ -42,16 +44,34 @@ class Task:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        parse_interval(self.interval)
-        if isinstance(self.label_offset_dbm, float) and not isfinite(self.label_offset_dbm):
-            raise out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
-        if self.area is not None and (self.area[0] >= self.area[2] or self.area[1] >= self.area[3]):
-            raise UserError(
-                "area must be west south east north with west < east and south < north, "
-                f"got {self.area}"
-            )
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        try:
+            parse_interval(self.interval)
+        except UserError as error:
+            yield error
+        if self.scaler not in ("area", "fitted"):
+            yield unknown_choice("scaler", self.scaler, ("area", "fitted"))
+        if isinstance(self.label_offset_dbm, str):
+            if self.label_offset_dbm not in ("mean", "none"):
+                yield unknown_choice("label_offset_dbm", self.label_offset_dbm, ("mean", "none"))
+        elif not isfinite(self.label_offset_dbm):
+            yield out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
+        if self.area is not None:
+            yield from box_faults("area", self.area)
         if self.seed < 0:
-            raise out_of_range("seed", "at least 0", self.seed)
+            yield out_of_range("seed", "at least 0", self.seed)
+
+    @property
+    def oracle(self) -> tuple[str, ...]:
+        """What is taken from the users' own data, which no real server has."""
+        taken = {
+            "area": self.area is None,
+            "scaler": self.scaler == "fitted" or self.area is None,
+            "label_offset_dbm": self.label_offset_dbm == "mean",
+        }
+        return tuple(name for name, is_taken in taken.items() if is_taken)
 
 
 @dataclass(frozen=True)
@@ -68,10 +88,6 @@ class RunSettings:
         """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, batch_size="inf")``."""
         return parse(cls, group(cls, keywords, "settings"), "settings")
 
-    def as_dict(self) -> dict[str, Any]:
-        """The settings in JSON's and TOML's types, without the empty ones."""
-        return {name: _plain(part) for name, part in asdict(self).items()}
-
 
 @dataclass(frozen=True)
 class SettingsFile(RunSettings):
@@ -79,11 +95,3 @@ class SettingsFile(RunSettings):
 
     columns: Columns = field(default_factory=Columns)
     reading: Reading = field(default_factory=Reading)
-
-
-def _plain(part: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in part.items()
-        if value is not None
-    }

@@ -2,59 +2,26 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from veilmap.area import Area
 from veilmap.errors import UserError
-from veilmap.federation.evaluation import Evaluation
-from veilmap.federation.plan import Plan
-from veilmap.federation.server import Observe, federate
-from veilmap.local_data import LocalData, Round, Scaler
+from veilmap.federation.evaluation import Evaluation, joint_rmse_db
+from veilmap.federation.observation import Observer
+from veilmap.federation.server import RoundResult, federate
+from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
+from veilmap.model.network import Floats
 from veilmap.model.threads import one_thread
-from veilmap.rounds import cumulative, cut, parse_interval, pooled
+from veilmap.rounds import cumulative
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
-from veilmap.study.results import result_row, results
-from veilmap.study.run_folder import RunFolder, versions
-from veilmap.study.settings import RunSettings, Task
-from veilmap.transcript import Header, SideKnowledge, TranscriptWriter
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Measurements and settings turned into what the federation needs."""
-
-    settings: RunSettings
-    data: Measurements
-    plan: Plan
-    area: Area
-    rounds: tuple[Round, ...]
-    users: tuple[str, ...]
-    test: LocalData
-    rmse_constant_db: float
-
-    @property
-    def cell(self) -> str:
-        return str(self.data.table["cell"][0])
-
-    @property
-    def header(self) -> Header:
-        """What the server knows besides the updates."""
-        known = SideKnowledge(
-            self.plan.scaler,
-            self.area,
-            self.data.projection.epsg,
-            self.plan.label_offset_dbm,
-            self.plan.training,
-            parse_interval(self.settings.task.interval),
-        )
-        return Header(self.plan.network, known)
+from veilmap.study.prepare import Prepared, prepare
+from veilmap.study.results import result_row, results, settings_record
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings
+from veilmap.transcript import TranscriptWriter
 
 
 @dataclass(frozen=True)
@@ -94,35 +61,10 @@ class Run:
             rmse_constant_db=self.prepared.rmse_constant_db,
             seconds=sum(record.seconds for record in self.history),
         )
-        return results(self.settings_record(), [row], [asdict(record) for record in self.history])
-
-    def settings_record(self) -> dict[str, Any]:
-        """The settings as given and as resolved, the data, the versions."""
-        prepared = self.prepared
-        return {
-            **prepared.settings.as_dict(),
-            "resolved": {
-                "configuration": prepared.plan.training.name,
-                "cell": prepared.cell,
-                "users": len(prepared.users),
-                "rounds": len(prepared.rounds),
-                "test_points": len(prepared.test),
-                "area_m": asdict(prepared.area),
-                "epsg": prepared.data.projection.epsg,
-                "scaler": asdict(prepared.plan.scaler),
-                "label_offset_dbm": prepared.plan.label_offset_dbm,
-            },
-            "data": {
-                "source": prepared.data.source,
-                "rows": len(prepared.data),
-                "timezone": prepared.data.timezone,
-                "fingerprint": prepared.data.fingerprint,
-            },
-            "versions": versions(),
-        }
+        history = [asdict(record) for record in self.history]
+        return results(settings_record(self.prepared), [row], history)
 
 
-Floats = NDArray[np.float32]
 OnRound = Callable[[RoundRecord], None]
 
 
@@ -131,6 +73,7 @@ def train(
     settings: RunSettings | None = None,
     *,
     out: str | Path | None = None,
+    overwrite: bool = False,
     on_round: OnRound | None = None,
     past: bool = False,
     **keywords: Any,
@@ -142,89 +85,74 @@ def train(
         settings: everything that decides the run; or give ``keywords`` instead, such as
             ``cell="x204", interval="1w", epochs=5, batch_size=20, learning_rate=1e-3, seed=0``.
         out: a folder for the model, the transcript, the settings and the results.
+        overwrite: replace a finished run in that folder.
         on_round: called with each round's record as soon as it is there.
         past: also measure the RMSE on the data of all earlier rounds (the forgetting study).
         **keywords: single settings by name, instead of ``settings``.
+
+    Raises:
+        UserError: a setting or the data do not allow a run, or training diverged.
     """
     if (settings is not None) + bool(keywords) + isinstance(data, Prepared) > 1:
         raise UserError("train takes settings, or keywords, or prepared data, not two of them")
+    folder = None if out is None else RunFolder(out)
+    if folder is not None and not overwrite:
+        folder.refuse_finished()
     if isinstance(data, Measurements):
         data = prepare(data, settings or RunSettings.of(**keywords))
-    folder = None if out is None else RunFolder(out)
+    if folder is not None:
+        folder.clear()
     writer = None if folder is None else TranscriptWriter(folder.transcript, data.header)
-    history = []
-    weights = data.plan.network.initialise(data.plan.seed)
-    with one_thread(), writer or nullcontext():
-        for record, after in _rounds(data, None if writer is None else writer.write, past):
+    run = _train(data, writer, on_round, past)
+    if folder is not None:
+        folder.write(run.signal_map, run.results())
+    return run
+
+
+def _train(
+    prepared: Prepared, observer: Observer | None, on_round: OnRound | None, past: bool
+) -> Run:
+    history, weights = [], prepared.plan.network.initialise(prepared.plan.seed)
+    with one_thread():
+        for record, after in _rounds(prepared, observer, past):
+            if not isfinite(record.rmse_db):
+                raise UserError(
+                    f"training diverged in round {record.round} (RMSE {record.rmse_db}); lower "
+                    f"--learning-rate, now {prepared.plan.training.learning_rate:g}"
+                )
             weights = after
             history.append(record)
             if on_round:
                 on_round(record)
-    run = Run(data, tuple(history), SignalMap(_facts(data), weights))
-    if folder is not None:
-        folder.write(run.signal_map, run.settings_record(), run.results())
-    return run
-
-
-def prepare(data: Measurements, settings: RunSettings) -> Prepared:
-    """Pick the cell, set test data aside, cut the rest into rounds, fix the public footing."""
-    task = settings.task
-    of_cell = data.of_cell(task.cell)
-    training, test = settings.test.apply(of_cell, task.seed)
-    rounds = cut(training, parse_interval(task.interval), of_cell.first)
-    area = _area(of_cell, task)
-    points = pooled(training)
-    mean_dbm = float(points.rsrp_dbm.mean())
-    scaler = Scaler.of_area(area) if task.scaler == "area" else Scaler.fitted(points.xy_m)
-    plan = Plan(
-        settings.model, scaler, settings.training, _label_offset_dbm(task, mean_dbm), task.seed
-    )
-    test_points = pooled(test)
-    constant = float(np.sqrt(np.mean((test_points.rsrp_dbm - mean_dbm) ** 2)))
-    users = tuple(sorted(training.users))
-    return Prepared(settings, of_cell, plan, area, rounds, users, test_points, constant)
+    return Run(prepared, tuple(history), SignalMap(_map_facts(prepared), weights))
 
 
 def _rounds(
-    prepared: Prepared, observe: Observe | None, past: bool
+    prepared: Prepared, observer: Observer | None, past: bool
 ) -> Iterator[tuple[RoundRecord, Floats]]:
     """Each round's record and the weights after it."""
     plan, test = prepared.plan, Evaluation(prepared.plan, prepared.test)
     rounds = cumulative(prepared.rounds) if plan.training.cumulative else prepared.rounds
-    earlier: list[LocalData] = []
-    federation = federate(plan, rounds, prepared.users, observe)
+    federation = federate(plan, rounds, prepared.users, observer)
+    earlier: list[Evaluation] = []
     for this in prepared.rounds:
         before = time.perf_counter()
         result = next(federation)
         seconds = time.perf_counter() - before
-        past_db = _rmse_db(plan, earlier, result.weights) if earlier else None
-        rmse_db = test.rmse_db(result.weights)
-        n = sum(result.n)
-        yield (
-            RoundRecord(this.number, this.start_s, len(result.users), n, rmse_db, past_db, seconds),
-            result.weights,
-        )
+        past_db = joint_rmse_db(earlier, result.weights) if earlier else None
+        yield _record(result, test.rmse_db(result.weights), past_db, seconds), result.weights
         if past:
-            earlier += this.data.values()
+            earlier.append(Evaluation(plan, LocalData.join(list(this.data.values()))))
 
 
-def _rmse_db(plan: Plan, pieces: list[LocalData], weights: Floats) -> float:
-    return Evaluation(plan, LocalData.join(pieces)).rmse_db(weights)
+def _record(
+    result: RoundResult, rmse_db: float, past_db: float | None, seconds: float
+) -> RoundRecord:
+    users, n = len(result.users), sum(result.n)
+    return RoundRecord(result.round, result.start_s, users, n, rmse_db, past_db, seconds)
 
 
-def _area(data: Measurements, task: Task) -> Area:
-    if task.area is not None:
-        return data.projection.area_of_box(*task.area)
-    return Area.around(data.table.select("x_m", "y_m").to_numpy())
-
-
-def _label_offset_dbm(task: Task, mean_dbm: float) -> float:
-    if task.label_offset_dbm == "mean":
-        return float(round(mean_dbm))
-    return 0.0 if task.label_offset_dbm == "none" else float(task.label_offset_dbm)
-
-
-def _facts(prepared: Prepared) -> MapFacts:
+def _map_facts(prepared: Prepared) -> MapFacts:
     plan = prepared.plan
     return MapFacts(
         prepared.cell,

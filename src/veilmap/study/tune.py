@@ -19,9 +19,9 @@ from veilmap.measurements import Measurements
 from veilmap.model.network import ACTIVATION_NAMES, Initialisation, Network
 from veilmap.model.threads import one_thread
 from veilmap.rounds import cumulative
-from veilmap.settings import toml
+from veilmap.settings import plain, toml
+from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
-from veilmap.study.train import Prepared, prepare
 
 if TYPE_CHECKING:
     import optuna
@@ -32,10 +32,9 @@ REDUCTION = 3  # Hyperband's η: a rung keeps the best third
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best network and learning rate so far, and what they reached."""
+    """The settings with the best network and learning rate so far, and what they reached."""
 
-    model: Network
-    learning_rate: float
+    settings: RunSettings
     rmse_db: float
     trials: int
     pruned: int
@@ -43,8 +42,7 @@ class Tuned:
     def as_toml(self) -> str:
         """A settings file that ``veilmap train --model`` accepts."""
         comment = f"# validation RMSE {self.rmse_db:.3f} dB, best of {self.trials} trials\n"
-        tables = {"model": self.model.as_dict(), "training": {"learning_rate": self.learning_rate}}
-        return comment + toml(tables)
+        return comment + toml(plain(self.settings))
 
 
 OnTrial = Callable[[int, float | None, float], None]
@@ -82,7 +80,7 @@ def tune(
             study.optimize(
                 lambda trial: _objective(trial, prepared), remaining, callbacks=[finished]
             )
-    return _conclude(study, settings.model.initialisation)
+    return _conclude(study, settings)
 
 
 def _objective(trial: "optuna.Trial", prepared: Prepared) -> float:
@@ -129,6 +127,7 @@ def _open_study(
     import optuna
     from optuna.storages.journal import JournalFileBackend
 
+    journal.parent.mkdir(parents=True, exist_ok=True)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
         study_name="veilmap",
@@ -138,7 +137,7 @@ def _open_study(
         ),
         load_if_exists=True,
     )
-    about = {**settings.as_dict(), "data": fingerprint}
+    about = {**plain(settings), "data": fingerprint}
     if study.user_attrs.setdefault("about", about) != about:
         raise UserError(
             f"{journal} holds trials of another task (other data or settings); "
@@ -151,7 +150,8 @@ def _open_study(
 
 
 def _done(study: "optuna.Study") -> int:
-    return sum(trial.state.is_finished() for trial in study.trials)
+    # A trial that was interrupted is none.
+    return sum(_is(trial, "COMPLETE") or _is(trial, "PRUNED") for trial in study.trials)
 
 
 def _best_rmse_db(study: "optuna.Study") -> float:
@@ -163,14 +163,16 @@ def _is(trial: "optuna.trial.FrozenTrial", state: str) -> bool:
     return trial.state.name == state
 
 
-def _conclude(study: "optuna.Study", initialisation: Initialisation) -> Tuned:
-    if not math.isfinite(_best_rmse_db(study)):
-        raise UserError("no trial reached the last round; run more with --trials")
+def _conclude(study: "optuna.Study", settings: RunSettings) -> Tuned:
     from optuna.trial import FixedTrial
 
-    network, learning_rate = _suggest(FixedTrial(study.best_params), initialisation)
+    if not math.isfinite(_best_rmse_db(study)):
+        raise UserError("no trial reached the last round; run more with --trials")
+    network, learning_rate = _suggest(FixedTrial(study.best_params), settings.model.initialisation)
+    training = replace(settings.training, learning_rate=learning_rate)
     pruned = sum(_is(trial, "PRUNED") for trial in study.trials)
-    return Tuned(network, learning_rate, _best_rmse_db(study), _done(study), pruned)
+    best = replace(settings, model=network, training=training)
+    return Tuned(best, _best_rmse_db(study), _done(study), pruned)
 
 
 def _require_optuna() -> None:

@@ -1,0 +1,97 @@
+"""From measurements and settings to what the federation needs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veilmap.area import Area
+from veilmap.errors import UserError
+from veilmap.federation.plan import Plan
+from veilmap.local_data import LocalData, Round, Scaler
+from veilmap.measurements import Measurements
+from veilmap.rounds import cut, parse_interval, pooled
+from veilmap.study.settings import RunSettings, Task
+from veilmap.transcript import Header, SideKnowledge
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One cell's data in rounds, the test data, and the footing that all sides agree on."""
+
+    settings: RunSettings
+    data: Measurements
+    plan: Plan
+    area: Area
+    rounds: tuple[Round, ...]
+    users: tuple[str, ...]
+    test: LocalData
+    rmse_constant_db: float
+
+    @property
+    def cell(self) -> str:
+        return str(self.data.table["cell"][0])
+
+    @property
+    def header(self) -> Header:
+        """What the server knows besides the updates."""
+        known = SideKnowledge(
+            self.plan.scaler,
+            self.area,
+            self.data.projection.epsg,
+            self.plan.label_offset_dbm,
+            self.plan.training,
+            parse_interval(self.settings.task.interval),
+            self.settings.task.oracle,
+        )
+        return Header(self.plan.network, known)
+
+
+def prepare(data: Measurements, settings: RunSettings) -> Prepared:
+    """Pick the cell, set test data aside, cut the rest into rounds, fix the footing."""
+    task = settings.task
+    of_cell = data.of_cell(task.cell)
+    training, test = settings.test.apply(of_cell, task.seed)
+    area = _area(of_cell, task)
+    points, test_points = pooled(training), pooled(test)
+    mean_dbm = float(points.rsrp_dbm.mean())
+    return Prepared(
+        settings=settings,
+        data=of_cell,
+        plan=_plan(settings, area, points, mean_dbm),
+        area=area,
+        rounds=cut(training, parse_interval(task.interval), of_cell.first),
+        users=tuple(sorted(training.users)),
+        test=test_points,
+        rmse_constant_db=float(np.sqrt(np.mean((test_points.rsrp_dbm - mean_dbm) ** 2))),
+    )
+
+
+def _plan(settings: RunSettings, area: Area, points: LocalData, mean_dbm: float) -> Plan:
+    task = settings.task
+    return Plan(
+        network=settings.model,
+        scaler=Scaler.of_area(area) if task.scaler == "area" else Scaler.fitted(points.xy_m),
+        training=settings.training,
+        label_offset_dbm=_label_offset_dbm(task, mean_dbm),
+        seed=task.seed,
+    )
+
+
+def _area(data: Measurements, task: Task) -> Area:
+    xy_m = data.table.select("x_m", "y_m").to_numpy()
+    if task.area is None:
+        return Area.around(xy_m)
+    area = data.projection.area_of_box(*task.area)
+    inside = float(area.contains(xy_m).mean())
+    if inside < 0.5:
+        raise UserError(
+            f"only {inside:.0%} of the cell's measurements lie in the area {task.area}; "
+            "check its order, west south east north, or leave --area out"
+        )
+    return area
+
+
+def _label_offset_dbm(task: Task, mean_dbm: float) -> float:
+    if task.label_offset_dbm == "mean":
+        return float(round(mean_dbm))
+    return 0.0 if task.label_offset_dbm == "none" else float(task.label_offset_dbm)

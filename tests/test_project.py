@@ -1,0 +1,46 @@
+"""What the project says of itself."""
+
+import ast
+import re
+from importlib.metadata import requires, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_between_the_pages_leads_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text())
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_every_test_named_in_the_paper_map_exists():
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "paper-map.md").read_text()))
+    there = {
+        node.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert named
+    assert named - there == set()
+
+
+def test_at_most_45_distributions_are_installed_without_extras():
+    """The dependencies of dependencies, as installed here; pip itself comes on top."""
+    found, waiting = set(), ["veilmap"]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for text in requires(name) or []:
+            requirement = Requirement(text)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                waiting.append(requirement.name.lower())
+    assert all(version(name) for name in found)
+    assert len(found) + 1 <= 45
