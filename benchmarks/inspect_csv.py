@@ -12,7 +12,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +67,6 @@ def main():
             "polars.read_csv": [sys.executable, "-c", READ, str(path)],
             "veilmap inspect": [sys.executable, "-m", "veilmap", "inspect", str(path)],
         }
-        time.sleep(1)
         figures = {name: [] for name in commands}
         for _ in range(3):
             for name, command in commands.items():

@@ -72,8 +72,11 @@ def main():
     usual = UsualLoop(plain, weights).run(batches)
     ours = sgd(plain, weights, batches, epochs=EPOCHS, learning_rate=LEARNING_RATE)
     difference = float(np.abs(ours - usual).max() / np.abs(usual).max())
+    if difference > 1e-4:
+        raise SystemExit(f"the two loops disagree: relative difference {difference:.1e}")
+    loop = UsualLoop(network, weights)
     jobs = {
-        "usual loop": lambda: UsualLoop(network, weights).run(batches),
+        "usual loop": lambda: loop.run(batches),
         "veilmap": lambda: sgd(
             network,
             weights,

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from veilmap.errors import UserError
 from veilmap.geo import Projection
 from veilmap.model.network import Network
 from veilmap.signal_map.export import export
-from veilmap.signal_map.picture import DPI
+from veilmap.signal_map.picture import DPI, LEFT, TOP
 from veilmap.signal_map.raster import Raster
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
 
@@ -94,8 +95,7 @@ def test_the_world_file_places_the_pictures_map_in_its_area(signal_map, tmp_path
     export(signal_map, tmp_path / "map.png", "png", 10)
     image = imread(tmp_path / "map.png")
     x_step, _, _, y_step, left, top = map(float, (tmp_path / "map.pgw").read_text().split())
-    # The map begins after the margins: 0.25 inches from the left, 0.75 from the top.
-    column, row = 0.25 * DPI, 0.75 * DPI
+    column, row = LEFT * DPI, TOP * DPI  # where the map begins, after the margins
     assert left + (column - 0.5) * x_step == pytest.approx(AREA.x_min_m, abs=x_step)
     assert top + (row - 0.5) * y_step == pytest.approx(AREA.y_max_m, abs=-y_step)
     # One pixel inside the map's corner is coloured, one outside is the white margin.
@@ -104,6 +104,12 @@ def test_the_world_file_places_the_pictures_map_in_its_area(signal_map, tmp_path
     with rasterio.open(tmp_path / "map.png") as file:
         assert file.crs.to_epsg() == 32630
         assert file.transform.a == pytest.approx(x_step)
+
+
+def test_a_cell_may_be_named_like_a_formula(signal_map, tmp_path):
+    named = replace(signal_map, facts=replace(signal_map.facts, cell=r"$\frac{1}$ </SRS> & x"))
+    export(named, tmp_path / "map.png", resolution_m=100)
+    assert (tmp_path / "map.png").stat().st_size > 1000
 
 
 def test_the_ending_tells_the_format(signal_map, tmp_path):
