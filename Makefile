@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 .PHONY: audit test check bench clean
 
 audit: $(READY)
-	$(BIN)/veilmap train campus --out runs/campus --overwrite
+	$(BIN)/veilmap train campus --model examples/campus-tuned.toml --out runs/campus --overwrite
 
 test: $(READY)
 	$(BIN)/python -m pytest

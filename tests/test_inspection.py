@@ -50,7 +50,7 @@ def test_bad_rows_are_counted_as_the_reader_counts_them(tmp_path):
 def test_a_file_without_one_sound_row_is_an_error(tmp_path):
     path = tmp_path / "bad.csv"
     path.write_text("user,cell,time,lat,lon,rsrp\nu,7,2024-03-01 10:00:00,0,0,-96\n")
-    with pytest.raises(UserError, match="no valid measurement; check the filters"):
+    with pytest.raises(UserError, match=r"no valid measurement \(1 with position \(0, 0\)"):
         inspect(path)
 
 

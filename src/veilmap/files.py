@@ -20,8 +20,11 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    except OSError as error:
+    except BaseException as error:  # also an interrupt must not leave a part behind
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        reason = error.strerror or error
-        raise UserError(f"cannot write {path}: {reason}; choose another place for it") from error
+        if isinstance(error, OSError):
+            raise UserError(
+                f"cannot write {path}: {error.strerror or error}; choose another place for it"
+            ) from error
+        raise

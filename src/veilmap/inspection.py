@@ -4,6 +4,7 @@ The rows go by in chunks; kept are 16 bytes of each (a hash, to find duplicates,
 a few figures per chunk.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ from veilmap.rounds import parse_interval, round_numbers
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import readable, scan
 from veilmap.sources.reading import Reading
+from veilmap.sources.tables import Scan
 
 INTERVALS = ("1h", "3h", "1d", "1w")
 CHUNK_ROWS = 1_000_000
@@ -48,6 +50,7 @@ class Inspection:
     """
 
     source: str
+    columns: str
     timezone: str
     rows: int
     faults: tuple[Fault, ...]
@@ -77,10 +80,12 @@ def inspect(
         rows.sink_batches(tally.add, chunk_size=CHUNK_ROWS, maintain_order=True)
         faults = _first_faults(scanned.table) if tally.suspicious else ()
     if not tally.facts:
+        why = "; ".join(map(str, faults)) or "the filters leave none"
         raise UserError(
-            f"{source} has no valid measurement; check the filters and the columns it was read by"
+            f"{source} has no valid measurement ({why}); check the columns it is read by "
+            f"({_roles(scanned.roles)})"
         )
-    return tally.conclude(source, faults, scanned.timezone)
+    return tally.conclude(source, faults, scanned)
 
 
 class _Tally:
@@ -103,7 +108,7 @@ class _Tally:
             self._times.append(chunk.group_by("user", "cell").agg("time"))
             self._hashes.append(chunk.select(pl.struct(IDENTITY).hash()).to_series())
 
-    def conclude(self, source: str, faults: tuple[Fault, ...], timezone: str) -> Inspection:
+    def conclude(self, source: str, faults: tuple[Fault, ...], scanned: Scan) -> Inspection:
         times = pl.concat(self._times)
         counts = times.group_by("user", "cell").agg(pl.col("time").list.len().sum().alias("rows"))
         user, cell, rows = counts.sort("rows", "user", "cell", descending=[True, False, False]).row(
@@ -118,7 +123,8 @@ class _Tally:
             faults = (*faults, Fault(DUPLICATE, repeated))
         return Inspection(
             source=source,
-            timezone=timezone,
+            timezone=scanned.timezone,
+            columns=_roles(scanned.roles),
             rows=facts["rows"] + sum(fault.rows for fault in faults if fault.kind != DUPLICATE),
             faults=faults,
             users=counts["user"].n_unique(),
@@ -132,7 +138,7 @@ class _Tally:
             densest_user=user,
             densest_cell=cell,
             densest_rows=rows,
-            rounds=_count_rounds(densest["time"].explode(), timezone),
+            rounds=_count_rounds(densest["time"].explode(), scanned.timezone),
         )
 
 
@@ -182,6 +188,10 @@ def _first_faults(rows: pl.LazyFrame) -> tuple[Fault, ...]:
     """A further pass, only for a file that has faults: how many of which kind, the first where."""
     wrong = rows.with_columns(fault_kind()).filter(pl.col("fault").is_not_null())
     return count_faults(wrong)
+
+
+def _roles(roles: Mapping[str, str | None]) -> str:
+    return ", ".join(f"{role.removesuffix('_column')} = {name}" for role, name in roles.items())
 
 
 def _extent_km(facts: dict[str, float]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -138,8 +138,8 @@ class Split:
         return pl.Series(_draw_groups(self._bursts(data), self.test_share, draw))
 
     def _bursts(self, data: Measurements) -> NDArray[np.int64]:
-        gap = pl.col("time").diff().over("user").fill_null(timedelta(0))
-        number = (gap > timedelta(seconds=self.burst_gap_s)).cum_sum().over("user")
+        gap_s = pl.col("time").diff().over("user").dt.total_microseconds().fill_null(0) / 1e6
+        number = (gap_s > self.burst_gap_s).cum_sum().over("user")
         groups = data.table.select(pl.struct("user", number.alias("burst")).rank("dense"))
         return groups.to_series().to_numpy().astype(np.int64) - 1
 

@@ -23,10 +23,13 @@ def run(capsys, *arguments, code=0):
     return captured.out, captured.err
 
 
-def fresh(*arguments, **options):
-    environment = {**os.environ, "COLUMNS": "100"}
+def fresh(*arguments, cwd=None, **environment):
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=environment, **options
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100", **environment},
     )
 
 
@@ -163,6 +166,8 @@ MISTAKES = {
     "option": (["train", "campus", "--epoch", "3"], "--epochs"),
     "command": (["trian"], "train"),
     "layers": (["train", "campus", "--hidden", "3"], "one entry per hidden layer"),
+    "huge": (["train", "campus", "--hidden", "200000", "200000"], "40,001,000,001 weights"),
+    "csv": (["simulate", "campus", "--out", "x.csv"], "name the file x.parquet"),
     "trials": (["tune", "campus", "--trials", "0"], "trials must be at least 1"),
 }
 
@@ -193,6 +198,22 @@ def test_a_mistake_is_exit_code_2_and_no_traceback(capsys, name, tmp_path, monke
     _, err = run(capsys, *arguments, code=2)
     assert message in err
     assert "Traceback" not in err
+
+
+def test_names_with_brackets_and_colons_are_printed_as_they_are(capsys, tmp_path):
+    rows = ["user,cell,time,lat,lon,rsrp"]
+    rows += [
+        f"[/x]:smile:,[bold]c,{1709287200 + 60 * i},51.{i:03d},0.1,-9{i % 10}" for i in range(99)
+    ]
+    (tmp_path / "odd.csv").write_text("\n".join(rows))
+    assert "user [/x]:smile: in cell [bold]c" in run(capsys, "inspect", tmp_path / "odd.csv")[0]
+    options = ["--split", "random", "--interval", "1h", "--epochs", "1"]
+    assert "cell [bold]c" in run(capsys, "train", tmp_path / "odd.csv", *options)[0]
+
+
+def test_a_terminal_without_greek_letters_is_no_reason_to_stop(campus_file):
+    done = fresh("-m", "veilmap", "train", "--help", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_interrupt_is_one_line(monkeypatch, capsys):

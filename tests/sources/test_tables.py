@@ -224,6 +224,50 @@ def test_the_fingerprint_changes_with_any_value(tmp_path):
     )
 
 
+def test_a_decimal_comma_and_padding_are_understood(tmp_path):
+    lines = ["u1;7;2024-03-01 10:00:00;51,50;-0,10;-96,5"]
+    data = read(write(tmp_path, *lines, header="user;cell;time;lat;lon;rsrp"))
+    assert data.table.row(0, named=True)["lat_deg"] == 51.5
+    padded = [", ".join(row.split(",")) for row in ROWS]
+    assert read(write(tmp_path, *padded)).users == ["u1", "u2"]
+    assert len(read(write(tmp_path, *padded))) == 3
+
+
+def test_a_blank_line_is_no_row(tmp_path):
+    assert len(read(write(tmp_path, *ROWS, "", ""))) == 3
+
+
+@pytest.mark.parametrize("marker", ["", "NA", "nan", "-", "NULL"])
+def test_a_marker_of_a_missing_value_is_no_user(tmp_path, marker):
+    with pytest.raises(UserError, match="1 with missing user"):
+        read(write(tmp_path, *ROWS, f"{marker},7,2024-03-01 10:00:09,51,0,-96,1"))
+
+
+def test_a_name_with_the_signs_of_a_pattern_is_one_file(tmp_path):
+    write(tmp_path, ROWS[0], name="a b.csv")
+    assert len(read(write(tmp_path, *ROWS, name="a*b.csv"))) == 3
+    assert len(read(write(tmp_path, *ROWS, name="data[1].csv"))) == 3
+
+
+def test_headers_with_units_are_recognised(tmp_path):
+    header = "User ID,Cell ID,Time (UTC),Latitude (deg),Longitude (deg),RSRP (dBm),Accuracy (m)"
+    assert len(read(write(tmp_path, *ROWS, header=header))) == 3
+
+
+def test_one_column_cannot_play_two_roles(tmp_path):
+    with pytest.raises(UserError, match=r"column 'lat' of data.csv cannot be both lat and lon"):
+        read(write(tmp_path, *ROWS), Columns(lat="lat", lon="lat"))
+
+
+def test_a_truncated_gzip_of_many_rows_is_refused(tmp_path):
+    text = (
+        HEADER + "\n" + "".join(f"u,7,{1709287200 + i},51.5,-0.1,-96,{i}\n" for i in range(50_000))
+    )
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(text.encode())[:-5000])
+    with pytest.raises(UserError, match=r"cut.csv.gz"):
+        read(tmp_path / "cut.csv.gz")
+
+
 def test_an_unknown_cell_is_refused_with_those_there(tmp_path):
     with pytest.raises(UserError, match=r"no measurement of cell '9' in data.csv; it has: 7, 8"):
         read(write(tmp_path, *ROWS)).of_cell("9")

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.sources.timestamps import guess_format, time_expression
+from veilmap.sources.timestamps import time_expression
 
 
 def utc(values, timezone="UTC", time_format=None):
@@ -21,7 +21,8 @@ MOMENT = "2024-03-01 10:00:00.000000"
         "2024-03-01 10:00:00", "2024-03-01T10:00:00", "2024-03-01T10:00:00Z",
         "2024-03-01T10:00:00.000Z", "2024-03-01T12:00:00+02:00", "2024-03-01 10:00",
         "2024/03/01 10:00:00", "2024.03.01_10.00.00", "20240301100000", "01.03.2024 10:00:00",
-        "1709287200", "1709287200000", "1709287200.0",
+        "1709287200", "1709287200000", "1709287200.0", " 2024-03-01 10:00:00 ",
+        "2024-03-01T10:00", "20240301T100000Z", "01.03.2024 10:00",
     ],
 )  # fmt: skip
 def test_the_usual_forms_are_read(text):
@@ -71,11 +72,42 @@ def test_a_few_broken_values_do_not_hide_the_format():
 
 def test_day_and_month_that_cannot_be_told_apart_are_asked_for():
     with pytest.raises(UserError, match=r"fit both .*choose with --time-format"):
-        guess_format(pl.Series("t", ["03/04/2024 10:00:00"]))
-    assert guess_format(pl.Series("t", ["13/04/2024 10:00:00"])) == "%d/%m/%Y %H:%M:%S"
+        utc(["03/04/2024 10:00:00"])
+    assert utc(["13/04/2024 10:00:00", "01/03/2024 10:00:00"])[1] == MOMENT
     assert utc(["03/01/2024 10:00:00"], time_format="%m/%d/%Y %H:%M:%S") == [MOMENT]
+
+
+def test_a_broken_value_does_not_turn_months_into_days():
+    values = ["03/04/2017 10:00:00", "N/A", "03/14/2017 10:00:00"]
+    assert utc(values) == ["2017-03-04 10:00:00.000000", None, "2017-03-14 10:00:00.000000"]
+
+
+def test_a_missing_value_among_numbers_is_only_missing():
+    assert utc(["NA", "1709287200", "1709287200"]) == [None, MOMENT, MOMENT]
+
+
+@pytest.mark.parametrize(
+    "text", ["20170830", "42977.95", "30.08.17 22:50:14", "17-08-30 22:50:14", "201708302250"]
+)
+def test_a_form_that_would_be_misread_is_refused(text):
+    with pytest.raises(UserError, match="unknown form"):
+        utc([text])
+
+
+def test_a_number_in_a_table_that_is_a_date_is_read_as_one():
+    assert utc([20240301100000]) == [MOMENT]
+
+
+def test_pythons_fraction_of_a_second_is_understood():
+    own = utc(["2024-03-01 10:00:00.500000"], time_format="%Y-%m-%d %H:%M:%S.%f")
+    assert own == ["2024-03-01 10:00:00.500000"]
+
+
+def test_times_at_the_end_of_time_are_unreadable_in_every_zone():
+    values = ["9999-12-31T23:59:59", "0001-01-01T00:00:00", "2024-03-01T10:00:00"]
+    assert utc(values, "America/Los_Angeles") == [None, None, "2024-03-01 18:00:00.000000"]
 
 
 def test_an_unknown_form_is_refused_with_an_example():
     with pytest.raises(UserError, match=r"unknown form \(first: 'noon'\); give it with --time-for"):
-        guess_format(pl.Series("t", ["noon"]))
+        utc(["noon"])

@@ -1,8 +1,9 @@
 """The list of commands, and how a run of any of them ends."""
 
 import sys
+from io import TextIOWrapper
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 
 from veilmap.cli.config import layer_files, option_name
 from veilmap.errors import UserError
@@ -32,20 +33,20 @@ def make_app() -> App:
     return app
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run one command; a user's mistake is one line and exit code 2."""
+def run(arguments: list[str] | None) -> None:
+    """Parse, run, and turn every mistake of the user into one line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # η in a Latin-1 terminal is no reason to stop
     try:
-        make_app()(arguments)
-    except UserError as error:
-        print(f"veilmap: error: {error}", file=sys.stderr)
+        make_app()(arguments, exit_on_error=False, print_error=False)
+    except (UserError, CycloptsError) as error:
+        message = " ".join(str(error).split())
+        print(f"veilmap: error: {message}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("veilmap: interrupted; finished files are whole", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output, such as head, has had enough.
-        sys.stderr.close()
-        sys.exit(141)
+    except OSError as error:
+        print(f"veilmap: error: {error.strerror or error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def _version() -> str:

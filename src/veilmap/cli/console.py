@@ -4,13 +4,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-stdout = Console(highlight=False)
-stderr = Console(stderr=True, highlight=False)
+# Names and paths are the user's: brackets in them are no markup, colons no emoji.
+stdout = Console(highlight=False, markup=False, emoji=False)
+stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str) -> None:
     """One line as it is: not wrapped, so that paths and commands can be copied."""
-    stdout.print(text, soft_wrap=True, markup=False)
+    stdout.print(text, soft_wrap=True)
 
 
 def progress() -> Progress:

@@ -30,6 +30,8 @@ def _show(found: Inspection) -> None:
     facts = table(None, "", "", left=2)
     facts.show_header = False
     facts.add_row("file", found.source)
+    if found.columns:
+        facts.add_row("columns", found.columns)
     facts.add_row("rows", f"{found.rows:,}")
     facts.add_row("users", f"{found.users:,}")
     facts.add_row("cells", f"{found.cells:,}")

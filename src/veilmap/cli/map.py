@@ -11,7 +11,7 @@ from veilmap.study.run_folder import RunFolder
 def map_(
     run: Path,
     *,
-    format: Literal["geotiff", "geojson", "png"] = "geotiff",
+    format: Literal["geotiff", "geojson", "png"] | None = None,
     resolution: float | None = None,
     out: Path | None = None,
 ) -> None:
@@ -19,12 +19,12 @@ def map_(
 
     Args:
         run: the folder that "veilmap train --out" made.
-        format: geotiff and geojson open in QGIS as they are; png is a picture to look at, which
-            the files beside it also place in QGIS.
+        format: what the ending of --out says, else geotiff. geotiff and geojson open in QGIS as
+            they are; png is a picture to look at, which the files beside it also place in QGIS.
         resolution: metres per pixel. Default: 400 pixels along the longer side (geojson: 100).
         out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
     """
-    path = out or run / f"map{FORMATS[format].endings[0]}"
+    path = out or run / f"map{FORMATS[format or 'geotiff'].endings[0]}"
     raster = export(RunFolder(run).load_map(), path, format, resolution)
     rows, columns = raster.rsrp_dbm.shape
     low, high = raster.rsrp_dbm.min(), raster.rsrp_dbm.max()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from veilmap.cli.console import say
+from veilmap.errors import UserError
 from veilmap.sources.reader import WORLDS
 
 
@@ -15,6 +16,8 @@ def simulate_(world: Literal["campus"] = "campus", *, seed: int = 0, out: Path) 
         seed: the same seed gives the same measurements.
         out: the file to write; any command of veilmap reads it.
     """
+    if out.suffix != ".parquet":
+        raise UserError(f"simulate writes Parquet; name the file {out.with_suffix('.parquet')}")
     measurements = WORLDS[world](seed)
     measurements.write_parquet(out)
     say(

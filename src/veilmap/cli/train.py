@@ -1,5 +1,6 @@
 """``veilmap train``."""
 
+import shlex
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -79,12 +80,13 @@ def train_(
     stdout.print()
     stdout.print(summary)
     if run.rmse_db > NO_BETTER * prepared.rmse_constant_db:
-        say(
-            "\nthe map hardly beats a constant: with these settings the network has learned the "
-            "mean\nand little else; find better ones with: veilmap tune"
-        )
-    if out is not None:
-        say(f"\nwritten to {out}; the map as a file: veilmap map {out} --format geotiff")
+        verdict = "is worse than" if run.rmse_db > prepared.rmse_constant_db else "hardly beats"
+        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune")
+    if out is None:
+        say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
+    else:
+        run_folder = shlex.quote(str(out))
+        say(f"\nwritten to {out}; the map as a file: veilmap map {run_folder} --format geotiff")
 
 
 def _announce(prepared: Prepared) -> None:
@@ -96,7 +98,10 @@ def _announce(prepared: Prepared) -> None:
     knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
     split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
     facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
-    facts.add_row("rounds", f"{len(prepared.rounds)} of T = {settings.task.interval}")
+    facts.add_row("area", f"{prepared.area.width_m / 1000:.2f} km x "
+                  f"{prepared.area.height_m / 1000:.2f} km")  # fmt: skip
+    rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
+    facts.add_row("rounds", f"{rounds}, clock of {prepared.data.timezone}")
     facts.add_row("training", f"{plan.training.name}, {knobs}")
     facts.add_row("test data", f"{len(prepared.test):,} rows, {split}")
     facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")

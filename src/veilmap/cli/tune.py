@@ -1,5 +1,6 @@
 """``veilmap tune``."""
 
+import shlex
 from pathlib import Path
 
 from veilmap.cli.console import progress, say
@@ -10,7 +11,7 @@ from veilmap.cli.options import (
     TestOptions,
     TrainingOptions,
 )
-from veilmap.errors import out_of_range
+from veilmap.errors import UserError, out_of_range
 from veilmap.federation.plan import Training
 from veilmap.files import write_whole
 from veilmap.model.network import Initialisation, Network
@@ -39,7 +40,8 @@ def tune_(
 
     Every trial is a federated run with the given T, B and E; bad ones are stopped early. RMSE is
     measured on a part of the training data, so the test data of "train" stay unseen. Finished
-    trials are kept beside the result: the same command goes on where it was stopped.
+    trials are kept beside the result: the same command goes on where it was stopped. The learning
+    rate is searched, so --learning-rate decides nothing here.
 
     Args:
         data: a measurement file (CSV, also .gz, or Parquet), or "campus" for the simulated world.
@@ -50,6 +52,8 @@ def tune_(
     """
     if trials < 1:
         raise out_of_range("trials", "at least 1", trials)
+    if out.is_dir():
+        raise UserError(f"{out} is a folder; name a file for --out, such as {out / 'tuned.toml'}")
     measurements = read(data, columns, reading)
     journal = out.with_name(out.name + ".journal")
     with progress() as bar:
@@ -66,4 +70,7 @@ def tune_(
     write_whole(out, tuned.as_toml().encode())
     say(f"\nbest of {tuned.trials} trials ({tuned.pruned} stopped early):\n")
     say(tuned.as_toml())
-    say(f"written to {out}; use it with: veilmap train {data} --model {out}")
+    say(
+        f"written to {out}; use it, with the same options for columns and reading, with: "
+        f"veilmap train {shlex.quote(data)} --model {shlex.quote(str(out))}"
+    )

@@ -11,6 +11,7 @@ from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.streams import stream
 
 INPUTS = 2  # the position (x, y)
+MAX_WEIGHTS = 50_000_000
 Initialisation = Literal["glorot", "pytorch"]
 ActivationName = Literal["relu", "sigmoid", "tanh", "elu"]
 ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
@@ -53,6 +54,11 @@ class Network:
         for share in self.dropout:
             if not 0 <= share <= 0.99:
                 yield out_of_range("a dropout share", "from 0 to 0.99", share)
+        if self.size > MAX_WEIGHTS:
+            yield UserError(
+                f"a network of {self.size:,} weights is none that a phone trains; "
+                f"keep it under {MAX_WEIGHTS:,} with smaller hidden layers"
+            )
         if self.initialisation not in get_args(Initialisation):
             yield unknown_choice("initialisation", self.initialisation, get_args(Initialisation))
 

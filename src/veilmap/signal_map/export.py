@@ -72,6 +72,8 @@ def export(
     chosen = _by_ending(path) if format_name is None else FORMATS.get(format_name)
     if chosen is None:
         raise unknown_choice("format", format_name, FORMATS)
+    if path.suffix.lower() not in chosen.endings:
+        raise unknown_choice(f"ending of a {format_name} file", path.suffix, chosen.endings)
     raster = Raster.of(
         signal_map,
         resolution_m=resolution_m,

@@ -15,6 +15,8 @@ def geojson(raster: Raster) -> bytes:
     y_m = raster.y_max_m - np.arange(rows + 1) * raster.resolution_m
     corners_m = np.stack(np.meshgrid(x_m, y_m), axis=-1)
     lat_deg, lon_deg = raster.projection.degrees(corners_m.reshape(-1, 2))
+    if np.ptp(lon_deg) > 180:  # across the date line: count on beyond 180
+        lon_deg = lon_deg % 360
     # Seven decimals are a centimetre.
     corners = np.column_stack([lon_deg, lat_deg]).round(7).reshape(rows + 1, columns + 1, 2)
     features = [

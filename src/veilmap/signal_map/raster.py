@@ -62,6 +62,7 @@ class Raster:
 
 
 def _round_step(step_m: float) -> float:
-    """The next larger of 1, 2, 5, 10, 20, 50 … metres, or their tenths."""
-    power = 10.0 ** floor(log10(max(step_m, 0.01)))
+    """The next larger of 1, 2, 5, 10, 20, 50 … metres."""
+    step_m = max(step_m, 1.0)  # no map is finer than the fixes that made it
+    power = 10.0 ** floor(log10(step_m))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= step_m)

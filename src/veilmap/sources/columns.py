@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import combinations
 
 from veilmap.errors import UserError
 
@@ -21,7 +22,8 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "accuracy": ("accuracym", "accuracy", "horizontalaccuracy", "gpsaccuracy", "hacc", "rating"),
 }  # fmt: skip
 OPTIONAL = ("accuracy",)
-REPLACEABLE = ("user", "cell_column")
+REPLACEABLE = ("user", "cell_column", "accuracy")
+_SHOWN = 12  # columns named in an error
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Columns:
         lat: latitude in degrees.
         lon: longitude in degrees.
         signal: RSRP (or another strength) in dBm.
-        accuracy: of the position, in metres.
+        accuracy: of the position, in metres; "none" leaves it unknown.
         cell_column: the cell; "none" takes all rows as one cell's.
     """
 
@@ -48,10 +50,17 @@ class Columns:
 
     def resolve(self, header: Sequence[str], source: str) -> dict[str, str | None]:
         """Role → column of the file; None where the role has no column."""
-        return {
+        roles = {
             role.name: _resolve(role.name, getattr(self, role.name), header, source)
             for role in fields(self)
         }
+        for one, other in combinations(("time", "lat", "lon", "signal"), 2):
+            if roles[one] == roles[other]:
+                raise UserError(
+                    f"column {roles[one]!r} of {source} cannot be both {one} and {other}; "
+                    f"name them with --{one} and --{other}"
+                )
+        return roles
 
 
 def _resolve(role: str, wanted: str | None, header: Sequence[str], source: str) -> str | None:
@@ -59,15 +68,25 @@ def _resolve(role: str, wanted: str | None, header: Sequence[str], source: str) 
         return None
     if wanted is not None:
         if wanted not in header:
-            raise UserError(f"{source} has no column {wanted!r}; it has: {', '.join(header)}")
+            raise UserError(f"{source} has no column {wanted!r}; it has: {_list(header)}")
         return wanted
-    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(header)}
+    plain = {_plain(name): name for name in reversed(header)}
     found = next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
     if found is None and role not in OPTIONAL:
         option = "--" + role.replace("_", "-")
         instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
         raise UserError(
             f"{source} has no column that looks like the {role.removesuffix('_column')}; "
-            f"name it with {option} COLUMN{instead} (it has: {', '.join(header)})"
+            f"name it with {option} COLUMN{instead} (it has: {_list(header)})"
         )
     return found
+
+
+def _plain(name: str) -> str:
+    """``RSRP (dBm)`` and ``rsrp`` are the same name."""
+    return re.sub(r"\(.*?\)|[^a-z0-9]", "", name.lower())
+
+
+def _list(header: Sequence[str]) -> str:
+    names = ", ".join(name[:30] for name in header[:_SHOWN])
+    return names + (", …" if len(header) > _SHOWN else "")

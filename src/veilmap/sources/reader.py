@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -47,21 +48,25 @@ def scan(data: str | Path, columns: Columns = Columns(), reading: Reading = Read
     table = everything.table
     for condition in reading.unwanted(everything.timezone):
         table = table.filter(~condition.fill_null(False))
-    return Scan(table, everything.timezone)
+    return replace(everything, table=table)
 
 
 def _scan_world(name: str) -> Scan:
     world = WORLDS[name](0)
-    return Scan(world.table.lazy().with_row_index("row", offset=1), world.timezone)
+    return Scan(world.table.lazy().with_row_index("row", offset=1), world.timezone, {})
 
 
 def _scan_file(path: Path, columns: Columns, reading: Reading) -> Scan:
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; give one measurement file")
-    if not path.exists():
-        worlds = ", ".join(WORLDS)
-        raise UserError(f"there is no file {path}; give a CSV or Parquet file, or one of: {worlds}")
     with readable(path.name):
+        if path.is_dir():
+            raise UserError(f"{path} is a folder; give one measurement file")
+        if not path.exists():
+            worlds = ", ".join(WORLDS)
+            raise UserError(
+                f"there is no file {path}; give a CSV or Parquet file, or one of: {worlds}"
+            )
+        if not path.is_file():
+            raise UserError(f"{path} is a pipe or device; save the measurements to a file first")
         return tables.scan(path, columns, reading)
 
 
@@ -75,6 +80,9 @@ def readable(source: str) -> Iterator[None]:
     """Within the block, what the table reader cannot take becomes one line."""
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except pl.exceptions.PolarsError as error:
         reason = str(error).strip().splitlines()[0]
         raise UserError(f"cannot read {source}: {reason}; check that the file is whole") from error
+    except OSError as error:
+        reason = error.strerror or str(error).splitlines()[0]
+        raise UserError(f"cannot read {source}: {reason}") from error

@@ -3,8 +3,10 @@
 import codecs
 import gzip
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +16,8 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.sources.timestamps import time_expression
 
+# How files write that they have no value.
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-")
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_ROWS = 1000
 _HEADER_BYTES = 1 << 16
@@ -21,15 +25,19 @@ _HEADER_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Scan:
-    """Rows with canonical columns and ``row``, not yet read or checked, and their clock."""
+    """Rows with canonical columns and ``row``, not yet read or checked.
+
+    ``timezone`` is their clock, ``roles`` says which column of the file plays which role.
+    """
 
     table: pl.LazyFrame
     timezone: str
+    roles: Mapping[str, str | None]
 
 
 def scan(path: Path, columns: Columns, reading: Reading) -> Scan:
     """All rows of a file."""
-    raw = pl.scan_parquet(path) if is_parquet(path) else _scan_csv(path, columns)
+    raw = pl.scan_parquet(path, glob=False) if is_parquet(path) else _scan_csv(path, columns)
     roles = columns.resolve(raw.collect_schema().names(), path.name)
     if reading.max_accuracy_m is not None and roles["accuracy"] is None:
         raise UserError(
@@ -42,7 +50,8 @@ def scan(path: Path, columns: Columns, reading: Reading) -> Scan:
     timezone = reading.timezone or _own_timezone(path)
     time = time_expression(sample[str(roles["time"])], reading.time_format, timezone)
     table = raw.with_row_index("row", offset=1).select("row", **_canonical(sample, roles, time))
-    return Scan(table, timezone)
+    nothing = pl.all_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
+    return Scan(table.filter(~nothing), timezone, roles)
 
 
 def _own_timezone(path: Path) -> str:
@@ -65,18 +74,27 @@ def _scan_csv(path: Path, columns: Columns) -> pl.LazyFrame:
             f"{path.name} has one single column ({header_line[:60]!r}); columns must be separated "
             "by a comma, semicolon, tab or '|' and named in the first line"
         )
-    texts = pl.scan_csv(path, separator=delimiter, infer_schema=False, encoding="utf8-lossy")
+    options: dict[str, Any] = {
+        "separator": delimiter,
+        "infer_schema": False,
+        "null_values": list(MISSING),
+        "truncate_ragged_lines": True,
+        "encoding": "utf8-lossy",
+        "glob": False,
+    }
+    texts = pl.scan_csv(path, **options)
     roles = columns.resolve(texts.collect_schema().names(), path.name)
-    numbers = {name: pl.Float64 for role in _NUMBERS if (name := roles[role]) is not None}
+    names = [name for role in _NUMBERS if (name := roles[role]) is not None]
+    sample = texts.select(names).head(SAMPLE_ROWS).collect()
+    if any(sample[name].str.contains(r"^\s|\s$").any() for name in names):
+        return texts  # padded numbers are stripped later, which is slower
     return pl.scan_csv(
         path,
-        separator=delimiter,
-        infer_schema=False,
-        schema_overrides=numbers,
+        schema_overrides=dict.fromkeys(names, pl.Float64),
         # What is no number becomes null, and with that a counted fault.
         ignore_errors=True,
-        truncate_ragged_lines=True,
-        encoding="utf8-lossy",
+        decimal_comma=any(sample[name].str.contains(r"^-?\d+,\d+$").any() for name in names),
+        **options,
     )
 
 
@@ -86,21 +104,25 @@ _NUMBERS = ("lat", "lon", "signal", "accuracy")
 def _canonical(
     sample: pl.DataFrame, roles: dict[str, str | None], time: pl.Expr
 ) -> dict[str, pl.Expr]:
-    accuracy_m = _number(roles["accuracy"])
+    accuracy_m = _number(sample, roles["accuracy"])
     return {
         "user": _name(sample, roles["user"]),
         "cell": _name(sample, roles["cell_column"]),
         "time": time,
-        "lat_deg": _number(roles["lat"]),
-        "lon_deg": _number(roles["lon"]),
-        "rsrp_dbm": _number(roles["signal"]),
+        "lat_deg": _number(sample, roles["lat"]),
+        "lon_deg": _number(sample, roles["lon"]),
+        "rsrp_dbm": _number(sample, roles["signal"]),
         # Phones write a negative accuracy for "unknown".
         "accuracy_m": pl.when(accuracy_m >= 0).then(accuracy_m),
     }
 
 
-def _number(column: str | None) -> pl.Expr:
-    values = pl.lit(None) if column is None else pl.col(column)
+def _number(sample: pl.DataFrame, column: str | None) -> pl.Expr:
+    if column is None:
+        return pl.lit(None, pl.Float64)
+    values = pl.col(column)
+    if sample[column].dtype == pl.String:
+        values = values.str.strip_chars()
     return values.cast(pl.Float64, strict=False).fill_nan(None)
 
 
@@ -110,6 +132,8 @@ def _name(sample: pl.DataFrame, column: str | None) -> pl.Expr:
         return pl.lit("0")
     names = pl.col(column).cast(pl.String)
     shown = sample[column].drop_nulls().cast(pl.String)
+    if shown.str.contains(r"^\s|\s$").any():
+        names = names.str.strip_chars()
     are_whole_floats = shown.len() > 0 and shown.str.contains(r"^-?\d+\.0$").all()
     return names.str.strip_suffix(".0") if are_whole_floats else names
 

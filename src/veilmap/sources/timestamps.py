@@ -7,7 +7,7 @@ import polars as pl
 
 from veilmap.errors import UserError
 
-# Tried in this order on a sample; the format must read every value of it.
+# The format that reads most of a sample is taken; of equals the first.
 FORMATS = (
     "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%d %H:%M:%S%.f",
@@ -20,19 +20,32 @@ FORMATS = (
     "%Y-%m-%dT%H:%M:%S%#z",
     "%Y-%m-%dT%H:%M:%S%.f%#z",
     "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%dT%H:%MZ",
     "%Y-%m-%d",
     "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
     "%Y.%m.%d_%H.%M.%S",
     "%Y%m%d%H%M%S",
+    "%Y%m%dT%H%M%SZ",
     "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
 )
-# Day and month cannot be told apart where both are at most 12; both must be tried.
-AMBIGUOUS = ("%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
+# In these, day and month cannot be told apart where both are at most 12.
+AMBIGUOUS = (
+    "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M",
+    "%m/%d/%Y %H:%M",
+    "%d/%m/%Y %I:%M:%S %p",
+    "%m/%d/%Y %I:%M:%S %p",
+)
 
-# The plausible range tells the unit of an epoch: 2001-09-09 is 1e9 s, and 1e11 s is the year 5138.
-# Units per second → the size below which a number is in that unit.
-_EPOCH_LIMITS = ((1.0, 1e11), (1e3, 1e14), (1e6, 1e17), (1e9, float("inf")))
-_YEAR_2100_S = 4_102_444_800
+# Units per second → the size below which a number since 1970 is in that unit: 1e11 s is the year
+# 5138, and 1e11 ms is 1973.
+_EPOCH_UNITS = ((1.0, 1e11), (1e3, 1e14), (1e6, 1e17), (1e9, float("inf")))
+# A time outside of these years is none: most often a number or a year misread.
+_EARLIEST, _LATEST = datetime(1990, 1, 1), datetime(2100, 1, 1)
 
 
 def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -> pl.Expr:
@@ -42,48 +55,25 @@ def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -
         return _to_utc(column, sample.dtype.time_zone is not None, timezone)
     if sample.dtype == pl.Date:
         return _to_utc(column.cast(pl.Datetime("us")), False, timezone)
-    if sample.dtype.is_numeric():
-        return _epoch(column, sample)
-    texts = sample.drop_nulls()
-    numbers = texts.cast(pl.Float64, strict=False)
-    are_numbers = numbers.len() > 0 and not numbers.has_nulls()
-    if time_format is None and are_numbers and not _is_compact_date(texts):
-        return _epoch(column.cast(pl.Float64, strict=False), numbers)
-    chosen = guess_format(texts) if time_format is None else time_format
-    if time_format is not None and not _reads(texts[:1], time_format):
-        raise UserError(
-            f"--time-format {time_format!r} does not read {texts[0]!r} in column {texts.name!r}"
-        )
-    parsed = column.str.to_datetime(chosen, strict=False, time_unit="us")
-    # A literal Z says UTC; an offset makes polars give times that know their zone.
-    aware = sample.to_frame().select(parsed).to_series().dtype != pl.Datetime("us")
-    return _to_utc(parsed, aware, "UTC" if chosen.endswith("Z") else timezone)
-
-
-def guess_format(texts: pl.Series) -> str:
-    """The first known format that reads all of a sample."""
+    texts = sample.cast(pl.String).str.strip_chars().drop_nulls()
     if not texts.len():
-        raise UserError(f"column {texts.name!r} has no time in it; name another with --time COLUMN")
-    for known in FORMATS:
-        if _reads(texts, known):
-            return known
-    fitting = [known for known in AMBIGUOUS if _reads(texts, known)]
-    if len(fitting) == 1:
-        return fitting[0]
-    first = texts[0]
-    if fitting:
+        raise UserError(f"column {sample.name!r} has no time in it; name it with --time COLUMN")
+    epoch = _epoch(column, texts)
+    as_numbers = texts.to_frame().select(epoch).to_series().count()
+    chosen, as_texts = _own(time_format, texts) if time_format else _best(texts)
+    if as_numbers > as_texts:
+        return epoch
+    if not as_texts:
         raise UserError(
-            f"times like {first!r} in column {texts.name!r} fit both {fitting[0]!r} and "
-            f"{fitting[1]!r}; choose with --time-format"
+            f"column {sample.name!r} has times in an unknown form (first: {texts[0]!r}); "
+            "give it with --time-format, for example '%d.%m.%Y %H:%M:%S'"
         )
-    # Most values may be sound and a few broken: take the format that fits the first one.
-    for known in (*FORMATS, *AMBIGUOUS):
-        if _reads(texts[:1], known):
-            return known
-    raise UserError(
-        f"column {texts.name!r} has times in an unknown form (first: {first!r}); "
-        "give it with --time-format, for example '%d.%m.%Y %H:%M:%S'"
-    )
+    is_padded = sample.dtype != pl.String or sample.str.contains(r"^\s|\s$").any()
+    written = column.cast(pl.String).str.strip_chars() if is_padded else column
+    parsed = written.str.to_datetime(chosen, strict=False, time_unit="us")
+    # A literal Z says UTC; an offset makes polars give times that know their zone.
+    aware = texts.to_frame().select(parsed).to_series().dtype != pl.Datetime("us")
+    return _to_utc(parsed, aware, "UTC" if chosen.endswith("Z") else timezone)
 
 
 def parse_moment(text: str, timezone: str) -> datetime:
@@ -99,30 +89,56 @@ def parse_moment(text: str, timezone: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _reads(texts: pl.Series, known: str) -> bool:
+def _best(texts: pl.Series) -> tuple[str, int]:
+    """The known format that reads most of a sample, and how many it reads."""
+    counts = {known: _count(texts, known) for known in (*FORMATS, *AMBIGUOUS)}
+    most = max(counts.values())
+    fitting = [known for known, count in counts.items() if count == most]
+    if most and len(fitting) > 1 and fitting[0] in AMBIGUOUS:
+        raise UserError(
+            f"times like {texts[0]!r} in column {texts.name!r} fit both {fitting[0]!r} and "
+            f"{fitting[1]!r}; choose with --time-format"
+        )
+    return fitting[0], most
+
+
+def _own(time_format: str, texts: pl.Series) -> tuple[str, int]:
+    """The user's format; Python's ``.%f`` is the fraction of a second that polars calls ``%.f``."""
+    chosen = time_format.replace(".%f", "%.f")
+    count = _count(texts, chosen)
+    if not count:
+        raise UserError(
+            f"--time-format {time_format!r} does not read {texts[0]!r} in column {texts.name!r}"
+        )
+    return chosen, texts.len()
+
+
+def _count(texts: pl.Series, known: str) -> int:
     try:
-        return not texts.str.to_datetime(known, strict=False).has_nulls()
+        times = texts.str.to_datetime(known, strict=False)
     except pl.exceptions.PolarsError:
-        return False
+        return 0
+    plausible = times.dt.year().is_between(_EARLIEST.year, _LATEST.year - 1)
+    return int(plausible.sum())
 
 
-def _is_compact_date(texts: pl.Series) -> bool:
-    # 20170830225014 is a number too; as an epoch it would lie 640,000 years ahead in seconds.
-    return bool((texts.str.len_chars() == 14).all()) and _reads(texts, "%Y%m%d%H%M%S")
-
-
-def _epoch(column: pl.Expr, sample: pl.Series) -> pl.Expr:
-    typical = sample.drop_nulls().cast(pl.Float64).abs().median()
+def _epoch(column: pl.Expr, texts: pl.Series) -> pl.Expr:
+    numbers = texts.cast(pl.Float64, strict=False).drop_nulls().drop_nans().abs()
+    typical = numbers.median()
     size = float(typical) if isinstance(typical, int | float) else 0.0
-    per_second = next(unit for unit, limit in _EPOCH_LIMITS if size < limit)
-    seconds = column.cast(pl.Float64) / per_second
-    # Outside of these years a number is no time, and most would not fit into one either.
-    seconds = pl.when(seconds.is_between(0, _YEAR_2100_S)).then(seconds)
-    return (seconds * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
+    per_second = next((unit for unit, limit in _EPOCH_UNITS if size < limit), 1e9)
+    seconds = column.cast(pl.Float64, strict=False) / per_second
+    earliest_s, latest_s = (each.replace(tzinfo=UTC).timestamp() for each in (_EARLIEST, _LATEST))
+    plausible = pl.when(seconds.is_between(earliest_s, latest_s)).then(seconds)
+    return (plausible * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
 
 
 def _to_utc(column: pl.Expr, aware: bool, timezone: str) -> pl.Expr:
-    if not aware:
-        # An hour that a clock shows twice is taken as the first; one it never shows is a fault.
-        column = column.dt.replace_time_zone(timezone, ambiguous="earliest", non_existent="null")
-    return column.dt.convert_time_zone("UTC").dt.cast_time_unit("us")
+    if aware:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    column = column.dt.cast_time_unit("us")
+    column = pl.when(column.is_between(_EARLIEST, _LATEST)).then(column)
+    # An hour that a clock shows twice is taken as the first; one it never shows is a fault.
+    zone = "UTC" if aware else timezone
+    column = column.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    return column.dt.convert_time_zone("UTC")

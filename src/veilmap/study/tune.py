@@ -127,16 +127,17 @@ def _open_study(
     import optuna
     from optuna.storages.journal import JournalFileBackend
 
-    journal.parent.mkdir(parents=True, exist_ok=True)
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        study_name="veilmap",
-        storage=optuna.storages.JournalStorage(JournalFileBackend(str(journal))),
-        pruner=optuna.pruners.HyperbandPruner(
-            min_resource=1, max_resource=rounds, reduction_factor=REDUCTION
-        ),
-        load_if_exists=True,
-    )
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        storage = optuna.storages.JournalStorage(JournalFileBackend(str(journal)))
+        study = optuna.create_study(
+            study_name="veilmap", storage=storage, pruner=_pruner(rounds), load_if_exists=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(
+            f"cannot use the journal {journal} ({error}); remove it or choose another --out"
+        ) from error
     about = {**plain(settings), "data": fingerprint}
     if study.user_attrs.setdefault("about", about) != about:
         raise UserError(
@@ -147,6 +148,15 @@ def _open_study(
     # A resumed study must not draw the first trials again.
     study.sampler = optuna.samplers.TPESampler(seed=settings.task.seed + len(study.trials))
     return study
+
+
+def _pruner(rounds: int) -> "optuna.pruners.BasePruner":
+    from optuna.pruners import HyperbandPruner, NopPruner
+
+    # With one round there is nothing to stop.
+    if rounds == 1:
+        return NopPruner()
+    return HyperbandPruner(min_resource=1, max_resource=rounds, reduction_factor=REDUCTION)
 
 
 def _done(study: "optuna.Study") -> int:
