@@ -37,14 +37,24 @@ def test_bad_rows_are_counted_as_the_reader_counts_them(tmp_path):
     lines = ["user,cell,time,lat,lon,rsrp"]
     lines += [f"u,7,2024-03-01 10:{minute:02d}:00,51.5,-0.1,-96" for minute in range(30)]
     lines += ["u,7,2024-03-01 11:00:00,0,0,-96", "u,7,2024-03-01 11:00:00,51,0,12", lines[3]]
+    lines += ["NA,7,2024-03-01 11:00:00,51,0.1,-96"]
     path = tmp_path / "bad.csv"
     path.write_text("\n".join(lines))
     found, read_back = inspect(path), read(path, reading=Reading(drop_invalid=True))
-    assert found.rows == 33
+    assert found.rows == 34
     kinds = {fault.kind: fault.rows for fault in found.faults}
     assert kinds == {fault.kind: fault.rows for fault in read_back.dropped}
     assert kinds[DUPLICATE] == 1
-    assert [fault.first_row for fault in found.faults[:2]] == [31, 32]
+    assert [fault.first_row for fault in found.faults[:3]] == [34, 31, 32]
+
+
+def test_the_date_line_does_not_go_round_the_earth(tmp_path):
+    lines = ["user,cell,time,lat,lon,rsrp"]
+    lines += [
+        f"u,7,2024-03-01 10:00:0{i},-17.0,{lon},-96" for i, lon in enumerate((179.99, -179.99))
+    ]
+    (tmp_path / "fiji.csv").write_text("\n".join(lines))
+    assert inspect(tmp_path / "fiji.csv").extent_km[0] == pytest.approx(2.13, abs=0.01)
 
 
 def test_a_file_without_one_sound_row_is_an_error(tmp_path):

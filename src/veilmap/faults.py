@@ -11,10 +11,19 @@ _LAT, _LON, _SIGNAL = pl.col("lat_deg"), pl.col("lon_deg"), pl.col("rsrp_dbm")
 MIN_DBM = -200.0
 MAX_DBM = 0.0
 
+# How files write that there is no name; in numbers and times such a text is unreadable anyway.
+NO_NAMES = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-")
+
+
+def is_no_name(column: str) -> pl.Expr:
+    """Where a user or cell is missing."""
+    return pl.col(column).is_null() | pl.col(column).is_in(NO_NAMES)
+
+
 # Kind → which rows have it, and the columns that show it. A row counts under its first kind.
 CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
-    "missing user": (pl.col("user").is_null(), ()),
-    "missing cell": (pl.col("cell").is_null(), ()),
+    "missing user": (is_no_name("user"), ()),
+    "missing cell": (is_no_name("cell"), ()),
     "missing or unreadable time": (pl.col("time").is_null(), ()),
     "missing or unreadable position": (
         ~(_LAT.is_finite() & _LON.is_finite()).fill_null(False),

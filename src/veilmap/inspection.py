@@ -22,6 +22,7 @@ from veilmap.faults import (
     Fault,
     count_faults,
     fault_kind,
+    is_no_name,
 )
 from veilmap.rounds import parse_interval, round_numbers
 from veilmap.sources.columns import Columns
@@ -98,14 +99,17 @@ class _Tally:
         self._hashes: list[pl.Series] = []
 
     def add(self, chunk: pl.DataFrame) -> None:
-        facts = chunk.select(_FACTS)
-        if not facts.select(_PLAINLY_SOUND).item():
+        facts, times = chunk.select(_FACTS), chunk.group_by("user", "cell").agg("time")
+        named = not times.select(
+            pl.any_horizontal(is_no_name("user"), is_no_name("cell")).any()
+        ).item()
+        if not (named and facts.select(_PLAINLY_SOUND).item()):
             self.suspicious = True
             chunk = chunk.filter(fault_kind().is_null())
-            facts = chunk.select(_FACTS)
+            facts, times = chunk.select(_FACTS), chunk.group_by("user", "cell").agg("time")
         if chunk.height:
             self.facts.append(facts)
-            self._times.append(chunk.group_by("user", "cell").agg("time"))
+            self._times.append(times)
             self._hashes.append(chunk.select(pl.struct(IDENTITY).hash()).to_series())
 
     def conclude(self, source: str, faults: tuple[Fault, ...], scanned: Scan) -> Inspection:
@@ -131,7 +135,7 @@ class _Tally:
             cells=counts["cell"].n_unique(),
             first=facts["first"],
             last=facts["last"],
-            extent_km=_extent_km(facts),
+            extent_km=_extent_km(facts | _across_the_date_line(facts, scanned.table)),
             mean_dbm=facts["mean_dbm"],
             std_dbm=max(facts["mean_square"] - facts["mean_dbm"] ** 2, 0.0) ** 0.5,
             unknown_accuracy=facts["unknown_accuracy"],
@@ -151,8 +155,6 @@ _FACTS = [
     _LAT.max().alias("north"),
     _LON.min().alias("west"),
     _LON.max().alias("east"),
-    (_LON % 360).min().alias("west_360"),
-    (_LON % 360).max().alias("east_360"),
     _SIGNAL.mean().alias("mean_dbm"),
     (_SIGNAL**2).mean().alias("mean_square"),
     _SIGNAL.min().alias("weakest"),
@@ -178,8 +180,8 @@ _PLAINLY_SOUND = (
 _WEIGHT = pl.col("rows") / pl.col("rows").sum()
 _MERGED_FACTS = [
     pl.col("rows", "unknown_accuracy").sum(),
-    pl.col("first", "south", "west", "west_360").min(),
-    pl.col("last", "north", "east", "east_360").max(),
+    pl.col("first", "south", "west").min(),
+    pl.col("last", "north", "east").max(),
     (pl.col("mean_dbm", "mean_square") * _WEIGHT).sum(),
 ]
 
@@ -194,17 +196,21 @@ def _roles(roles: Mapping[str, str | None]) -> str:
     return ", ".join(f"{role.removesuffix('_column')} = {name}" for role, name in roles.items())
 
 
+def _across_the_date_line(facts: dict[str, float], rows: pl.LazyFrame) -> dict[str, float]:
+    """West and east counted beyond 180°, where that is the narrower way; one more pass if so."""
+    if facts["east"] - facts["west"] <= 180:
+        return {}
+    lon = _LON.filter(fault_kind().is_null()) % 360
+    bounds = rows.select(lon.min().alias("west"), lon.max().alias("east"))
+    west, east = bounds.collect(engine="streaming").row(0)
+    return {"west": west, "east": east} if east - west < facts["east"] - facts["west"] else {}
+
+
 def _extent_km(facts: dict[str, float]) -> tuple[float, float]:
     """East-west along the middle latitude, and north-south, on the ellipsoid."""
     earth = Geod(ellps="WGS84")
     middle = (facts["south"] + facts["north"]) / 2
-    # Points on both sides of 180° are near each other: take the narrower of the two ways to count.
-    west, east = min(
-        (facts["west"], facts["east"]),
-        (facts["west_360"], facts["east_360"]),
-        key=lambda pair: pair[1] - pair[0],
-    )
-    lons = np.linspace(west, east, 5)
+    lons = np.linspace(facts["west"], facts["east"], 5)
     width_m = earth.line_length(lons, np.full(5, middle))
     height_m = earth.line_length([0, 0], [facts["south"], facts["north"]])
     return width_m / 1000, height_m / 1000

@@ -16,8 +16,6 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.sources.timestamps import time_expression
 
-# How files write that they have no value.
-MISSING = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-")
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_ROWS = 1000
 _HEADER_BYTES = 1 << 16
@@ -77,7 +75,6 @@ def _scan_csv(path: Path, columns: Columns) -> pl.LazyFrame:
     options: dict[str, Any] = {
         "separator": delimiter,
         "infer_schema": False,
-        "null_values": list(MISSING),
         "truncate_ragged_lines": True,
         "encoding": "utf8-lossy",
         "glob": False,
