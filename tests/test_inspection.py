@@ -1,5 +1,6 @@
 import pytest
 
+from tests.sources.test_tables import BAD_ROWS, HEADER, ROWS
 from veilmap import inspection
 from veilmap.errors import UserError
 from veilmap.faults import DUPLICATE
@@ -46,6 +47,15 @@ def test_bad_rows_are_counted_as_the_reader_counts_them(tmp_path):
     assert kinds == {fault.kind: fault.rows for fault in read_back.dropped}
     assert kinds[DUPLICATE] == 1
     assert [fault.first_row for fault in found.faults[:3]] == [34, 31, 32]
+
+
+@pytest.mark.parametrize("kind", BAD_ROWS)
+def test_one_bad_row_of_any_kind_is_found(tmp_path, kind):
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join([HEADER, *ROWS, BAD_ROWS[kind]]))
+    (fault,) = inspect(path).faults
+    (dropped,) = read(path, reading=Reading(drop_invalid=True)).dropped
+    assert (fault.kind, fault.rows) == (dropped.kind, 1)
 
 
 def test_the_date_line_does_not_go_round_the_earth(tmp_path):

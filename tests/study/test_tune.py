@@ -58,4 +58,13 @@ def test_an_interrupted_trial_does_not_count(small_campus, tmp_path):
         patch.setattr("veilmap.study.tune.Evaluation.rmse_db", interrupt)
         with pytest.raises(KeyboardInterrupt):
             tune(small_campus, SETTINGS, trials=3, journal=journal)
-    assert tune(small_campus, SETTINGS, trials=3, journal=journal).trials == 3
+    further = []
+    tuned = tune(
+        small_campus,
+        SETTINGS,
+        trials=3,
+        journal=journal,
+        on_trial=lambda *trial: further.append(trial),
+    )
+    assert tuned.trials == 3
+    assert len(further) == 2
