@@ -193,7 +193,9 @@ def _first_faults(rows: pl.LazyFrame) -> tuple[Fault, ...]:
 
 
 def _roles(roles: Mapping[str, str | None]) -> str:
-    return ", ".join(f"{role.removesuffix('_column')} = {name}" for role, name in roles.items())
+    return ", ".join(
+        f"{role.removesuffix('_column')} = {name or 'none'}" for role, name in roles.items()
+    )
 
 
 def _across_the_date_line(facts: dict[str, float], rows: pl.LazyFrame) -> dict[str, float]:
