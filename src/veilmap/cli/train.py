@@ -24,7 +24,7 @@ from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
-from veilmap.study.train import RoundRecord, train
+from veilmap.study.train import RoundRecord, Run, train
 
 # Above this share of the constant's RMSE the map is not worth its name, and we say so.
 NO_BETTER = 0.95
@@ -74,19 +74,7 @@ def train_(
             bar.advance(job)
 
         run = train(prepared, out=out, overwrite=overwrite, on_round=on_round, past=past)
-    summary = table(None, "RMSE on the test data", "dB")
-    summary.add_row("the map after the last round", f"{run.rmse_db:.2f}")
-    summary.add_row("a constant, the training data's mean", f"{prepared.rmse_constant_db:.2f}")
-    stdout.print()
-    stdout.print(summary)
-    if run.rmse_db > NO_BETTER * prepared.rmse_constant_db:
-        verdict = "is worse than" if run.rmse_db > prepared.rmse_constant_db else "hardly beats"
-        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune")
-    if out is None:
-        say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
-    else:
-        run_folder = shlex.quote(str(out))
-        say(f"\nwritten to {out}; the map as a file: veilmap map {run_folder} --format geotiff")
+    _conclude(run, out)
 
 
 def _announce(prepared: Prepared) -> None:
@@ -98,8 +86,8 @@ def _announce(prepared: Prepared) -> None:
     knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
     split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
     facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
-    facts.add_row("area", f"{prepared.area.width_m / 1000:.2f} km x "
-                  f"{prepared.area.height_m / 1000:.2f} km")  # fmt: skip
+    width_km, height_km = prepared.area.width_m / 1000, prepared.area.height_m / 1000
+    facts.add_row("area", f"{width_km:.2f} km x {height_km:.2f} km")
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
     facts.add_row("rounds", f"{rounds}, clock of {prepared.data.timezone}")
     facts.add_row("training", f"{plan.training.name}, {knobs}")
@@ -111,6 +99,23 @@ def _announce(prepared: Prepared) -> None:
     )
     stdout.print(facts)
     stdout.print()
+
+
+def _conclude(run: Run, out: Path | None) -> None:
+    constant_db = run.prepared.rmse_constant_db
+    summary = table(None, "RMSE on the test data", "dB")
+    summary.add_row("the map after the last round", f"{run.rmse_db:.2f}")
+    summary.add_row("a constant, the training data's mean", f"{constant_db:.2f}")
+    stdout.print()
+    stdout.print(summary)
+    if run.rmse_db > NO_BETTER * constant_db:
+        verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
+        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune")
+    if out is None:
+        say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
+    else:
+        folder = shlex.quote(str(out))
+        say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
 
 
 def _line(record: RoundRecord, timezone: str) -> str:
