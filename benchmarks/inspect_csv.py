@@ -1,9 +1,10 @@
 """``veilmap inspect`` of a large CSV against the time polars takes to read it.
 
-    python benchmarks/inspect_csv.py [--rows 20000000] [--folder DIR]
+    python benchmarks/inspect_csv.py [--rows 20000000] [--folder DIR] [--scattered]
 
 Prints a table and, as the last line, JSON: ``inspect_ratio`` is the time of ``veilmap inspect``
 over that of ``polars.read_csv`` alone, each in a fresh process on the same file; medians of three.
+``--scattered`` writes the worst file we know: 2,000 phones that all meet 300 cells, in no order.
 """
 
 import argparse
@@ -26,13 +27,15 @@ WRAPPER = (
 )
 
 
-def write_csv(path, rows):
+def write_csv(path, rows, scattered):
     """1,000 phones that each meet 8 of 300 cells over 100 days, in time order."""
     draw = np.random.default_rng(0)
-    user = draw.integers(0, 1000, rows)
-    cell = (user * 37 + draw.integers(0, 8, rows) * 11) % 300
+    user = draw.integers(0, 2000 if scattered else 1000, rows)
+    near = (user * 37 + draw.integers(0, 8, rows) * 11) % 300
+    cell = draw.integers(0, 300, rows) if scattered else near
     start = np.datetime64("2024-01-01T00:00:00", "us")
-    second = np.sort(draw.integers(0, 100 * 86_400, rows)).astype("timedelta64[s]")
+    second = draw.integers(0, 100 * 86_400, rows)
+    second = (second if scattered else np.sort(second)).astype("timedelta64[s]")
     pl.DataFrame(
         {
             "device": user,
@@ -59,10 +62,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--scattered", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "large.csv"
-        write_csv(path, options.rows)
+        write_csv(path, options.rows, options.scattered)
         commands = {
             "polars.read_csv": [sys.executable, "-c", READ, str(path)],
             "veilmap inspect": [sys.executable, "-m", "veilmap", "inspect", str(path)],
@@ -72,7 +76,8 @@ def main():
             for name, command in commands.items():
                 figures[name].append(measure(command))
         megabytes = path.stat().st_size / 1e6
-    print(f"{options.rows:,} rows, {megabytes:,.0f} MB of CSV")
+    kind = "scattered " if options.scattered else ""
+    print(f"{options.rows:,} {kind}rows, {megabytes:,.0f} MB of CSV")
     result = {"rows": options.rows, "megabytes": round(megabytes)}
     for name, pairs in figures.items():
         seconds = statistics.median(pair[0] for pair in pairs)

@@ -55,7 +55,7 @@ def sgd(
 
     ``dropout`` says which units each step drops; None trains without dropout.
     """
-    # Through torch, whose memory is aligned to cache lines; numpy's is not, and that costs 10 %.
+    # Through torch, whose memory is aligned to cache lines; numpy's is not, and that costs 7 %.
     weights = torch.from_numpy(weights).clone().numpy()
     layers = _layers(network, weights)
     step = _Step(network, layers, dropout)

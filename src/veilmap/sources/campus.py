@@ -1,7 +1,10 @@
 """A simulated campus: a few people between home, work and a third place, under 25 cells.
 
 A first world, with the scale of the paper's campus data (7 users, 25 cells, 11 weeks, about
-3 km²); it is not yet calibrated fact by fact.
+3 km²); it is not yet calibrated fact by fact. Its layout was changed once after a look at training:
+where every point took its strongest cell, a cell saw each user in one place only, and FedAvg's RMSE
+rose over the rounds. Now a phone's choice of cell varies by the hour, so that a cell covers both
+home and work, as the paper's x204 does.
 """
 
 from dataclasses import dataclass

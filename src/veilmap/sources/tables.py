@@ -18,6 +18,7 @@ from veilmap.sources.timestamps import time_expression
 
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_ROWS = 1000
+_NUMBERS = ("lat", "lon", "signal", "accuracy")
 _HEADER_BYTES = 1 << 16
 
 
@@ -93,9 +94,6 @@ def _scan_csv(path: Path, columns: Columns) -> pl.LazyFrame:
         decimal_comma=any(sample[name].str.contains(r"^-?\d+,\d+$").any() for name in names),
         **options,
     )
-
-
-_NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 
 def _canonical(

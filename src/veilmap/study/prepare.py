@@ -1,5 +1,6 @@
 """From measurements and settings to what the federation needs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from veilmap.errors import UserError
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData, Round, Scaler
 from veilmap.measurements import Measurements
-from veilmap.rounds import cut, parse_interval, pooled
+from veilmap.rounds import cumulative, cut, parse_interval, pooled
 from veilmap.study.settings import RunSettings, Task
 from veilmap.transcript import Header, SideKnowledge
 
@@ -30,6 +31,11 @@ class Prepared:
     @property
     def cell(self) -> str:
         return str(self.data.table["cell"][0])
+
+    @property
+    def training_rounds(self) -> Iterable[Round]:
+        """What the phones train on in each round: its data, or all data up to it."""
+        return cumulative(self.rounds) if self.plan.training.cumulative else self.rounds
 
     @property
     def header(self) -> Header:

@@ -15,7 +15,6 @@ from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.model.network import Floats
 from veilmap.model.threads import one_thread
-from veilmap.rounds import cumulative
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row, results, settings_record
@@ -132,8 +131,7 @@ def _rounds(
 ) -> Iterator[tuple[RoundRecord, Floats]]:
     """Each round's record and the weights after it."""
     plan, test = prepared.plan, Evaluation(prepared.plan, prepared.test)
-    rounds = cumulative(prepared.rounds) if plan.training.cumulative else prepared.rounds
-    federation = federate(plan, rounds, prepared.users, observer)
+    federation = federate(plan, prepared.training_rounds, prepared.users, observer)
     earlier: list[Evaluation] = []
     for this in prepared.rounds:
         before = time.perf_counter()

@@ -18,7 +18,6 @@ from veilmap.federation.server import federate
 from veilmap.measurements import Measurements
 from veilmap.model.network import ACTIVATION_NAMES, Initialisation, Network
 from veilmap.model.threads import one_thread
-from veilmap.rounds import cumulative
 from veilmap.settings import plain, toml
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
@@ -91,9 +90,9 @@ def _objective(trial: "optuna.Trial", prepared: Prepared) -> float:
     training = replace(prepared.plan.training, learning_rate=learning_rate)
     plan = replace(prepared.plan, network=network, training=training)
     validation = Evaluation(plan, prepared.test)
-    rounds = cumulative(prepared.rounds) if training.cumulative else prepared.rounds
     rmse_db = math.inf
-    for step, result in enumerate(federate(plan, rounds, prepared.users), start=1):
+    federation = federate(plan, prepared.training_rounds, prepared.users)
+    for step, result in enumerate(federation, start=1):
         rmse_db = validation.rmse_db(result.weights)
         if not math.isfinite(rmse_db):
             raise optuna.TrialPruned
