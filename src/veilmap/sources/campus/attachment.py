@@ -1,0 +1,42 @@
+"""Which cell a phone takes: mostly the strongest at the place, with the load and the past in it."""
+
+import numpy as np
+
+from veilmap.sources.campus.fixes import Fixes
+from veilmap.sources.campus.logger import Moments
+from veilmap.sources.campus.people import DAY_S
+from veilmap.sources.campus.radio import Network
+from veilmap.sources.campus.world import Array, Campus, Flags, Index
+
+# A cell's load changes by the day and by the moment; heavy tails (Student's t with two degrees of
+# freedom) because now and then a cell is closed or a far one is taken.
+DAY_DB, MOMENT_DB, TAIL = 1.5, 1.5, 2
+# A phone looks for a better cell at this share of its visits, and otherwise keeps the one it has
+# as long as that is not weaker than the best by more than this.
+LOOKS_SHARE, KEPT_WITHIN_DB = 0.7, 20.0
+
+
+def attach(
+    world: Campus, network: Network, moments: Moments, fixes: Fixes, draw: np.random.Generator
+) -> tuple[Index, Array]:
+    """(cell, mean dBm) of each burst of one phone, with the provider's cells numbered from 0."""
+    indoors = ~moments.walking
+    at_place_dbm = network.received_dbm(world, fixes.place_m, indoors)
+    day = (moments.start_s // DAY_S).astype(int)
+    liking_db = np.zeros_like(at_place_dbm)
+    for scale_db, period in ((DAY_DB, day), (MOMENT_DB, fixes.visit)):
+        noise = draw.standard_t(TAIL, (len(at_place_dbm), period.max(initial=0) + 1))
+        liking_db += scale_db * noise[:, period]
+    best = (at_place_dbm + liking_db).argmax(axis=0)
+    looks = draw.random(fixes.visit.max(initial=0) + 1) < LOOKS_SHARE
+    cell = _keep(best, looks[fixes.visit], at_place_dbm)
+    here_dbm = network.received_dbm(world, fixes.true_m, indoors)
+    return cell, here_dbm[cell, np.arange(len(cell))] + fixes.spot_db
+
+
+def _keep(best: Index, looks: Flags, dbm: Array) -> Index:
+    """The best cell at the last look, where it still serves; else the best one now."""
+    burst = np.arange(len(best))
+    kept = best[np.maximum.accumulate(np.where(looks, burst, 0))]
+    serves = dbm[kept, burst] > dbm[best, burst] - KEPT_WITHIN_DB
+    return np.where(serves, kept, best)

@@ -1,0 +1,93 @@
+"""Where a phone is during a burst, and where it says it is.
+
+A resting phone keeps one fix for a while. Most fixes are from Wi-Fi, off by some metres, and some
+of those come back to the very same coordinates; some are coarse, from the cells alone; some jitter.
+A walking phone has a new fix in every burst. A burst without a fix repeats the last one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veilmap.sources.campus.logger import Moments, is_night
+from veilmap.sources.campus.people import DAY_S, Stays
+from veilmap.sources.campus.streets import WALKING_M_S
+from veilmap.sources.campus.world import Array, Campus, Flags, Index
+from veilmap.streams import stream
+
+SLOT_S = 600.0  # a resting phone may take a new fix every ten minutes
+LONGER_BY_NIGHT = 4.0
+# Rooms, desks, benches: a place is several spots. One changes the spot when the phone takes a fix.
+SPOTS, SPOT_SPREAD_M = 6, 40.0
+SPOT_DB = 2.5  # rooms, walls and hands differ by this much
+TAIL = 5  # degrees of freedom of Student's t: most Wi-Fi fixes are good, a few are far off
+RECURRING_SHARE = 0.3
+COARSE_SHARE, COARSE_M = 0.15, 130.0
+JITTER_SHARE, JITTER_M = 0.25, 0.7
+WALKING_FIX_M = 5.0
+LOST_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Fixes:
+    """One entry per burst of one phone."""
+
+    true_m: Array  # where the phone was
+    place_m: Array  # the middle of the place it was at; on foot the same as true
+    reported_m: Array
+    accuracy_m: Array
+    spot_db: Array  # what the spot adds to the signal; on foot nothing
+    visit: Index  # constant while a phone rests with one fix
+
+
+def locate(world: Campus, stays: Stays, moments: Moments, seed: int, person: int) -> Fixes:
+    """The fix of every burst."""
+    draw = stream(seed, "campus", "fixes", person)
+    visit = _visits(world, moments, draw)
+    place = stays.place[moments.stay]
+    spot = place * SPOTS + draw.integers(0, SPOTS, visit.max(initial=0) + 1)[visit]
+    spots = len(stays.places_m) * SPOTS
+    offset_m, effect_db = draw.normal(0, SPOT_SPREAD_M, (spots, 2)), draw.normal(0, SPOT_DB, spots)
+    on_foot = moments.walking[:, None]
+    walked_m = np.maximum(moments.start_s - stays.leave_s[moments.stay], 0) * WALKING_M_S
+    way_m = stays.routes.at(stays.way[moments.stay], walked_m)
+    place_m = np.where(on_foot, way_m, stays.places_m[place])
+    true_m = place_m + np.where(on_foot, 0.0, offset_m[spot])
+    resting_m = _at_rest_m(world, visit, spot, draw)
+    error_m = np.where(on_foot, draw.normal(0, WALKING_FIX_M, true_m.shape), resting_m)
+    scatter = draw.lognormal(0, 0.3, len(visit))
+    accuracy_m = np.round(np.maximum(np.hypot(*error_m.T), WALKING_FIX_M) * scatter, 1)
+    known = _last_known(draw.random(len(visit)) >= LOST_SHARE)
+    spot_db = np.where(moments.walking, 0.0, effect_db[spot])
+    reported_m = (true_m + error_m)[known]
+    return Fixes(true_m, place_m, reported_m, accuracy_m[known], spot_db, visit)
+
+
+def _visits(world: Campus, moments: Moments, draw: np.random.Generator) -> Index:
+    """Numbers that change when the phone moves on or takes a new fix; on foot with every burst."""
+    slot_s = SLOT_S * np.arange(world.days * DAY_S // SLOT_S + 1)
+    longer = np.where(is_night(slot_s), LONGER_BY_NIGHT, 1.0)
+    taken = np.cumsum(draw.random(len(slot_s)) < SLOT_S / (60 * world.fix_minutes * longer))
+    fix = taken[(moments.start_s // SLOT_S).astype(int)]
+    changes = moments.walking[1:] | moments.walking[:-1]
+    changes = changes | (np.diff(fix) != 0) | (np.diff(moments.stay) != 0)
+    visit: Index = np.cumsum(np.r_[False, changes][: len(fix)])
+    return visit
+
+
+def _at_rest_m(world: Campus, visit: Index, spot: Index, draw: np.random.Generator) -> Array:
+    """What the fix of a resting phone is off by."""
+    visits = visit.max(initial=0) + 1
+    own_m = world.fix_spread_m * draw.standard_t(TAIL, (visits, 2))
+    recurring_m = world.fix_spread_m * draw.standard_t(TAIL, (spot.max(initial=0) + 1, 2))
+    coarse = draw.random(visits) < COARSE_SHARE
+    own_m[coarse] = draw.normal(0, COARSE_M, (coarse.sum(), 2))
+    recurs = ~coarse & (draw.random(visits) < RECURRING_SHARE)
+    error_m = np.where(recurs[visit][:, None], recurring_m[spot], own_m[visit])
+    jitters = (draw.random(len(visit)) < JITTER_SHARE)[:, None]
+    return error_m + jitters * draw.normal(0, JITTER_M, error_m.shape)
+
+
+def _last_known(found: Flags) -> Index:
+    """For each burst the last one that had a fix; the first one always has."""
+    return np.maximum.accumulate(np.where(found, np.arange(len(found)), 0))

@@ -1,0 +1,104 @@
+"""From the people's days to the table of measurements, one person after the other."""
+
+import numpy as np
+import polars as pl
+
+from veilmap.geo import Projection
+from veilmap.measurements import Measurements
+from veilmap.sources.campus.attachment import attach
+from veilmap.sources.campus.fixes import locate
+from veilmap.sources.campus.logger import moments
+from veilmap.sources.campus.people import live
+from veilmap.sources.campus.radio import PROVIDERS, Network
+from veilmap.sources.campus.signal import drift_db, fading_db
+from veilmap.sources.campus.streets import Streets
+from veilmap.sources.campus.world import Array, Campus
+from veilmap.streams import stream
+
+CENTRE_DEG = (33.6453, -117.8427)
+START = "2017-02-06"  # a Monday
+TIMEZONE = "America/Los_Angeles"
+# The names that the paper gives to the target's densest and second cell; others are numbered.
+DENSEST, SECOND = "x204", "x355"
+BURST_STEP_S = 3  # between the rows of a burst
+WEAKEST_DBM, STRONGEST_DBM = -140, -44  # what a phone can report
+
+
+def simulate(seed: int = 0, world: Campus = Campus()) -> Measurements:
+    """All measurements of the world; the same seed gives the same ones.
+
+    What a person does and logs depends on the seed and that person alone: with more users the
+    first ones stay as they are.
+    """
+    streets = Streets.draw(world, stream(seed, "campus", "streets"))
+    networks = [Network.draw(world, seed, provider) for provider in range(PROVIDERS)]
+    people = [
+        _measure(world, streets, networks[person % PROVIDERS], seed, person)
+        for person in range(world.users)
+    ]
+    rows = pl.concat(people)
+    rows = rows.with_columns(cell=_names(people[0], world), rsrp_dbm=_levelled(people[0], world))
+    return Measurements.of(
+        rows.with_columns(time=_time()).drop("second"),
+        timezone=TIMEZONE,
+        source=f"simulated campus (seed {seed})",
+    )
+
+
+def _measure(
+    world: Campus, streets: Streets, network: Network, seed: int, person: int
+) -> pl.DataFrame:
+    """All rows of one person, with numbered cells and a power that is not yet levelled."""
+    stays = live(world, streets, network, seed, person)
+    when = moments(world, stays, seed, person)
+    where = locate(world, stays, when, seed, person)
+    draw = stream(seed, "campus", "signal", person)
+    chosen, mean_dbm = attach(world, network, when, where, draw)
+    cell = chosen * PROVIDERS + person % PROVIDERS
+    mean_dbm += drift_db(world, when.start_s, cell, seed)
+    rows = draw.geometric(1 / world.burst_points, len(cell))
+    # What is outside the campus is no part of its data.
+    rows[(np.abs(where.reported_m) > world.size_m / 2).any(axis=1)] = 0
+    burst = np.repeat(np.arange(len(rows)), rows)
+    within = np.arange(len(burst)) - np.repeat(np.cumsum(rows) - rows, rows)
+    lat_deg, lon_deg = _degrees(where.reported_m)
+    columns = {
+        "second": when.start_s[burst].astype(np.int64) + BURST_STEP_S * within,
+        "cell": cell[burst],
+        "lat_deg": lat_deg[burst],
+        "lon_deg": lon_deg[burst],
+        "rsrp_dbm": mean_dbm[burst] + fading_db(world, len(burst), draw),
+        "accuracy_m": where.accuracy_m[burst],
+    }
+    # A phone has one row in a second.
+    table = pl.DataFrame(columns).unique("second", keep="first", maintain_order=True)
+    return table.with_columns(user=pl.lit(str(person)))
+
+
+def _names(first: pl.DataFrame, world: Campus) -> pl.Expr:
+    """The first person's densest cell is x204 and its second x355; the others are x400 onwards."""
+    names = {cell: f"x{400 + cell}" for cell in range(world.cells)}
+    by_size = first["cell"].value_counts().sort(["count", "cell"], descending=[True, False])
+    names |= dict(zip(by_size["cell"], (DENSEST, SECOND), strict=False))
+    return pl.col("cell").replace_strict(names, return_dtype=pl.String)
+
+
+def _levelled(first: pl.DataFrame, world: Campus) -> pl.Expr:
+    """Whole dBm, all cells shifted alike so that the first person's densest has the wanted mean."""
+    densest = first["cell"].mode().sort()[0]
+    mean_dbm = first["rsrp_dbm"].to_numpy()[(first["cell"] == densest).to_numpy()].mean()
+    levelled = pl.col("rsrp_dbm") + (world.mean_dbm - float(mean_dbm))
+    return levelled.round().clip(WEAKEST_DBM, STRONGEST_DBM)
+
+
+def _time() -> pl.Expr:
+    midnight = pl.lit(START).str.to_datetime(time_unit="us").dt.replace_time_zone(TIMEZONE)
+    return (midnight + pl.duration(seconds=pl.col("second"))).dt.convert_time_zone("UTC")
+
+
+def _degrees(xy_m: Array) -> tuple[Array, Array]:
+    """Six decimals, as phones write them: 0.1 m, so that resting fixes repeat exactly."""
+    centre = np.array([[CENTRE_DEG[0]], [CENTRE_DEG[1]]])
+    projection = Projection.utm_for(*centre)
+    lat_deg, lon_deg = projection.degrees(xy_m + projection.metres(*centre))
+    return lat_deg.round(6), lon_deg.round(6)

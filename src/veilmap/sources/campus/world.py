@@ -1,0 +1,80 @@
+"""The parameters of the simulated campus, and where each default comes from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError, out_of_range, refuse
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+# Steps of the R2 sequence (Roberts, 2018), which fills a square evenly for any number of points.
+EVENLY = np.array([0.7548776662466927, 0.5698402909980532])
+
+
+@dataclass(frozen=True)
+class Campus:
+    """The world; docs/campus.md says which default is a published number and which is fitted.
+
+    Attributes:
+        users: people with one phone each.
+        days: that the measuring goes on.
+        presence_days: of which one person takes part, in one stretch.
+        cells: sectors of both providers together.
+        width_m: of the campus, east-west.
+        height_m: of the campus, north-south.
+        logged_days: share of the first person's days on which the logger runs; others log less.
+        points_per_hour: of a phone at rest by day while the logger runs.
+        burst_points: rows of a burst, on average; a burst has one fix.
+        fix_minutes: how long a resting phone keeps one fix by day.
+        fix_spread_m: error of a fix from Wi-Fi.
+        mean_dbm: of the first person's densest cell; sets the power of all cells.
+        shadowing_db: standard deviation of the shadowing.
+        shadowing_length_m: distance at which its correlation falls to 1/e.
+        fading_looks: independent looks that one reading averages; more of them fade less.
+        drift_db: standard deviation of a cell's change from week to week.
+    """
+
+    users: int = 7
+    days: int = 120
+    presence_days: int = 77
+    cells: int = 25
+    width_m: float = 1900.0
+    height_m: float = 1580.0
+    logged_days: float = 0.61
+    points_per_hour: float = 124.0
+    burst_points: float = 8.0
+    fix_minutes: float = 6.0
+    fix_spread_m: float = 15.0
+    mean_dbm: float = -96.0
+    shadowing_db: float = 4.0
+    shadowing_length_m: float = 37.0
+    fading_looks: float = 4.0
+    drift_db: float = 1.0
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name != "mean_dbm" and not 0 < value < float("inf"):
+                yield out_of_range(field.name, "above 0 and finite", value)
+        if not -140 < self.mean_dbm < -44:
+            yield out_of_range("mean_dbm", "between -140 and -44 dBm", self.mean_dbm)
+        if self.presence_days > self.days:
+            yield out_of_range("presence_days", f"at most days = {self.days}", self.presence_days)
+        if self.logged_days > 1:
+            yield out_of_range("logged_days", "at most 1", self.logged_days)
+        if self.burst_points < 1:
+            yield out_of_range("burst_points", "at least 1", self.burst_points)
+        if self.cells < 2:
+            yield out_of_range("cells", "at least 2, one for each provider", self.cells)
+
+    @property
+    def size_m(self) -> Array:
+        return np.array([self.width_m, self.height_m])
