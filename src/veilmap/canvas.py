@@ -5,6 +5,7 @@ from io import BytesIO
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 DPI = 150
 _LEAST_SPAN_DB = 10.0
@@ -14,6 +15,13 @@ def blank_sheet(size: tuple[float, float]) -> Figure:
     """An empty figure of so many inches, outside of pyplot: no window, nothing global."""
     figure = Figure(figsize=size, dpi=DPI)
     FigureCanvasAgg(figure)
+    return figure
+
+
+def fitted_sheet(size: tuple[float, float]) -> Figure:
+    """An empty figure whose panels make room for their own labels."""
+    figure = blank_sheet(size)
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     return figure
 
 
