@@ -148,6 +148,33 @@ def test_tune_writes_what_train_takes(capsys, campus_file, tmp_path):
     assert f"hidden = {settings['model']['hidden']}" in tuned.read_text()
 
 
+def test_inspect_draws_and_says_what_the_pictures_show(capsys, campus_file, tmp_path):
+    out, _ = run(capsys, "inspect", campus_file, "--plot", tmp_path / "pictures")
+    for name in ("map", "users", "top-cells", "similarity"):
+        path = tmp_path / "pictures" / f"{name}.png"
+        assert f"wrote {path}\n" in out
+        assert path.read_bytes().startswith(b"\x89PNG")
+    assert out.endswith("these pictures show where people were; keep them as you keep the data\n")
+
+
+def test_inspect_draws_the_sound_rows_of_a_file_with_bad_ones(capsys, tmp_path):
+    rows = ["user,cell,time,lat,lon,rsrp", "u,7,2024-03-01 10:00:00,51.5,-0.1,-96"]
+    (tmp_path / "bad.csv").write_text("\n".join([*rows, "u,7,2024-03-01 10:00:01,51.5,-0.1,99"]))
+    out, _ = run(capsys, "inspect", tmp_path / "bad.csv", "--plot", tmp_path)
+    assert "1 with signal at or above 0 dBm" in out
+    assert (tmp_path / "map.png").exists()
+
+
+def test_inspect_without_pictures_loads_no_plotting_library(campus_file):
+    code = (
+        "import sys\nfrom veilmap.cli import main\nmain(['inspect', sys.argv[1]])\n"
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    done = fresh("-c", code, campus_file)
+    assert done.returncode == 0, done.stderr
+    assert "densest: user " in done.stdout
+
+
 def test_simulate_writes_what_inspect_reads(capsys, tmp_path):
     run(capsys, "simulate", "campus", "--seed", "1", "--out", tmp_path / "campus.parquet")
     out, _ = run(capsys, "inspect", tmp_path / "campus.parquet")

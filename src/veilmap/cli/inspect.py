@@ -1,5 +1,6 @@
 """``veilmap inspect``."""
 
+from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -7,6 +8,7 @@ from veilmap.cli.console import say, stdout, table
 from veilmap.cli.options import ColumnOptions, ReadingOptions
 from veilmap.inspection import Inspection, inspect
 from veilmap.sources.columns import Columns
+from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
 
 
@@ -14,6 +16,7 @@ def inspect_(
     file: str,
     *,
     config: Path | None = None,
+    plot: Path | None = None,
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
 ) -> None:
@@ -22,8 +25,22 @@ def inspect_(
     Args:
         file: CSV (also .gz) or Parquet, with any column names.
         config: settings file (TOML) under the options given here.
+        plot: a folder for pictures: a map, the users, the largest cells, who is like whom.
     """
     _show(inspect(file, columns, reading))
+    if plot is not None:
+        _draw(file, columns, reading, plot)
+
+
+def _draw(file: str, columns: Columns, reading: Reading, folder: Path) -> None:
+    # Matplotlib is slow to load and needed only here.
+    from veilmap.inspection.pictures import write_pictures
+
+    say("")
+    for path in write_pictures(read(file, columns, replace(reading, drop_invalid=True)), folder):
+        say(f"wrote {path}")
+    if not is_world(file):
+        say("these pictures show where people were; keep them as you keep the data")
 
 
 def _show(found: Inspection) -> None:

@@ -1,20 +1,16 @@
 """A picture of the map, with colour bar and scale bar, that map software can also place."""
 
-import warnings
 from dataclasses import dataclass
-from io import BytesIO
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from veilmap.canvas import DPI, as_written, blank_sheet, colour_range, png
 from veilmap.signal_map.raster import Raster
 
-DPI = 150
 LEFT, RIGHT, TOP, BOTTOM = 0.25, 1.25, 0.75, 0.25  # margins in inches
 _LONGER_SIDE, _SHORTEST_SIDE = 7.0, 1.5  # of the map, in inches
-_LEAST_SPAN_DB = 10.0
 _SCALE_BARS_M = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
@@ -40,12 +36,11 @@ def picture(raster: Raster, title: str) -> tuple[bytes, str]:
     scale = _LONGER_SIDE / max(raster.width_m, raster.height_m)
     sides = (max(side_m * scale, _SHORTEST_SIDE) for side_m in (raster.width_m, raster.height_m))
     sheet = _Sheet(*sides)
-    figure = Figure(figsize=sheet.size, dpi=DPI)
-    FigureCanvasAgg(figure)
+    figure = blank_sheet(sheet.size)
     axes = figure.add_axes(sheet.box(LEFT, sheet.wide))
     right_m, bottom_m = raster.x_min_m + raster.width_m, raster.y_max_m - raster.height_m
     extent = (raster.x_min_m, right_m, bottom_m, raster.y_max_m)
-    low, high = _colour_range(raster)
+    low, high = colour_range(float(raster.rsrp_dbm.min()), float(raster.rsrp_dbm.max()))
     image = axes.imshow(
         raster.rsrp_dbm, extent=extent, cmap="viridis", aspect="auto", vmin=low, vmax=high
     )
@@ -54,19 +49,7 @@ def picture(raster: Raster, title: str) -> tuple[bytes, str]:
     bar = figure.add_axes(sheet.box(LEFT + sheet.wide + 0.2, 0.18))
     figure.colorbar(image, cax=bar, label="predicted RSRP in dBm")
     _write_title(figure, sheet, title, raster)
-    file = BytesIO()
-    with warnings.catch_warnings():
-        # A name in letters that the font lacks is shown as boxes; that is no news for the user.
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        figure.savefig(file, format="png", dpi=DPI)
-    return file.getvalue(), _world_file(raster, sheet)
-
-
-def _colour_range(raster: Raster) -> tuple[float, float]:
-    """At least ``_LEAST_SPAN_DB`` wide, so that a flat map looks flat."""
-    low, high = float(raster.rsrp_dbm.min()), float(raster.rsrp_dbm.max())
-    missing = max(_LEAST_SPAN_DB - (high - low), 0)
-    return low - missing / 2, high + missing / 2
+    return png(figure), _world_file(raster, sheet)
 
 
 def _write_title(figure: Figure, sheet: _Sheet, title: str, raster: Raster) -> None:
@@ -76,9 +59,9 @@ def _write_title(figure: Figure, sheet: _Sheet, title: str, raster: Raster) -> N
         f"{low:.1f} to {high:.1f} dBm, {raster.resolution_m:g} m per pixel, "
         f"EPSG:{raster.projection.epsg}"
     )
-    # A cell's name is the user's: dollar signs in it are no formula.
-    figure.text(LEFT / width, 1 - 0.3 / height, title, fontsize=12, weight="bold", va="center",
-                parse_math=False)  # fmt: skip
+    figure.text(
+        LEFT / width, 1 - 0.3 / height, as_written(title), fontsize=12, weight="bold", va="center"
+    )
     figure.text(LEFT / width, 1 - 0.55 / height, facts, fontsize=9, color="0.35", va="center")
 
 

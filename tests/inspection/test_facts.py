@@ -1,10 +1,9 @@
 import pytest
 
 from tests.sources.test_tables import BAD_ROWS, HEADER, ROWS
-from veilmap import inspection
 from veilmap.errors import UserError
 from veilmap.faults import DUPLICATE
-from veilmap.inspection import inspect
+from veilmap.inspection import facts, inspect
 from veilmap.sources import read
 from veilmap.sources.reading import Reading
 
@@ -26,7 +25,7 @@ def test_the_facts_agree_with_the_table(small_campus, campus_file):
 
 def test_chunks_change_nothing(campus_file, monkeypatch):
     whole = inspect(campus_file)
-    monkeypatch.setattr(inspection, "CHUNK_ROWS", 500)
+    monkeypatch.setattr(facts, "CHUNK_ROWS", 500)
     parts = inspect(campus_file)
     assert parts.mean_dbm == pytest.approx(whole.mean_dbm)
     assert (parts.rows, parts.rounds, parts.extent_km) == (

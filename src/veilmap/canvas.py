@@ -1,0 +1,46 @@
+"""What all our pictures share: a sheet without a window, the same bytes every time, safe texts."""
+
+import warnings
+from io import BytesIO
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+DPI = 150
+_LEAST_SPAN_DB = 10.0
+
+
+def blank_sheet(size: tuple[float, float]) -> Figure:
+    """An empty figure of so many inches, outside of pyplot: no window, nothing global."""
+    figure = Figure(figsize=size, dpi=DPI)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def fitted_sheet(size: tuple[float, float]) -> Figure:
+    """An empty figure whose panels make room for their own labels."""
+    figure = blank_sheet(size)
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    return figure
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as a PNG file."""
+    file = BytesIO()
+    with warnings.catch_warnings():
+        # A name in letters that the font lacks is shown as boxes; that is no news for the user.
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        figure.savefig(file, format="png", dpi=DPI)
+    return file.getvalue()
+
+
+def colour_range(low_dbm: float, high_dbm: float) -> tuple[float, float]:
+    """At least ``_LEAST_SPAN_DB`` wide, so that a flat map looks flat."""
+    missing = max(_LEAST_SPAN_DB - (high_dbm - low_dbm), 0)
+    return low_dbm - missing / 2, high_dbm + missing / 2
+
+
+def as_written(text: str) -> str:
+    """A name for matplotlib: it is the user's, so dollar signs in it are no formula."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,41 @@
+"""The pictures of a measurement file, one PNG each."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from veilmap.canvas import png
+from veilmap.files import write_whole
+from veilmap.inspection.draw_maps import draw_maps
+from veilmap.inspection.draw_similarity import draw_similarity
+from veilmap.inspection.draw_top_cells import draw_top_cells
+from veilmap.inspection.maps import each_user, overview
+from veilmap.inspection.similarity import similarity
+from veilmap.inspection.top_cells import top_cells
+from veilmap.measurements import Measurements
+
+
+def write_pictures(data: Measurements, folder: Path) -> Iterator[Path]:
+    """Draw and write all pictures; gives the path of each as soon as it is there."""
+    for name, draw in PICTURES.items():
+        path = folder / name
+        write_whole(path, png(draw(data)))
+        yield path
+
+
+def _draw_overview(data: Measurements) -> Figure:
+    return draw_maps(overview(data), data, "Where users measured, and how strong the signal was")
+
+
+def _draw_users(data: Measurements) -> Figure:
+    return draw_maps(each_user(data), data, "The densest users, each in its own frame")
+
+
+# File name → what draws it.
+PICTURES: dict[str, Callable[[Measurements], Figure]] = {
+    "map.png": _draw_overview,
+    "users.png": _draw_users,
+    "top-cells.png": lambda data: draw_top_cells(top_cells(data)),
+    "similarity.png": lambda data: draw_similarity(similarity(data)),
+}

@@ -1,0 +1,1 @@
+"""How far what the attacker found is from where the user was."""

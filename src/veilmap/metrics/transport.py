@@ -1,0 +1,171 @@
+"""The earth mover's distance (EMD) between sets of points on the map, sliced.
+
+A set is seen as a heap of sand on the map. On a line the cheapest way to move one heap onto another
+costs the area between their cumulative distributions; the sliced distance is the mean of that cost
+over the projections of the map on lines in all directions. The directions are fixed, so the same
+points always give the same number.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import sqrt
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError, out_of_range, refuse
+
+# Per temporary array; 1 MB stays in the cache, and a smaller block is a longer Python loop.
+_BLOCK_VALUES = 1 << 17
+
+Points = NDArray[np.float64]  # xy_m, one row per point
+Weights = NDArray[np.float64]
+Value = TypeVar("Value", np.float64, np.intp)
+
+
+def emd_m(
+    a_xy_m: Points,
+    b_xy_m: Points,
+    a_weights: Weights | None = None,
+    b_weights: Weights | None = None,
+    projections: int = 1000,
+) -> float:
+    """Sliced 1-Wasserstein distance in metres.
+
+    Args:
+        a_xy_m: positions, one row (east, north) per point.
+        b_xy_m: the positions compared with them.
+        a_weights: how much each point of a counts; equally when not given.
+        b_weights: the same for b.
+        projections: directions, equally spaced over the half circle, the first to the east.
+
+    A shift by v costs |v|·2/π, because a projection shows only a part of the way.
+    """
+    sets, weights = (a_xy_m, b_xy_m), (a_weights, b_weights)
+    return float(_pairwise(sets, weights, projections)[0, 1])
+
+
+def emd_paper(
+    a_xy_m: Points,
+    b_xy_m: Points,
+    a_weights: Weights | None = None,
+    b_weights: Weights | None = None,
+    projections: int = 1000,
+) -> float:
+    """The square root of ``emd_m``, to compare with the paper.
+
+    The paper names no unit; its numbers (5.3 to 31) fit the square root of metres, as those of its
+    results do that give a distance in metres beside the EMD.
+    """
+    return sqrt(emd_m(a_xy_m, b_xy_m, a_weights, b_weights, projections))
+
+
+def pairwise_emd_m(sets: Sequence[Points], projections: int = 1000) -> NDArray[np.float64]:
+    """``emd_m`` of every two sets, as a symmetric matrix.
+
+    All sets are projected and sorted together, once. This keeps 8 bytes per set and distinct
+    position, so it is made for dozens of sets.
+    """
+    return _pairwise(sets, [None] * len(sets), projections)
+
+
+def _pairwise(
+    sets: Sequence[Points], weights: Sequence[Weights | None], projections: int
+) -> NDArray[np.float64]:
+    sets = [np.asarray(xy_m, np.float64) for xy_m in sets]
+    counted = [
+        np.ones(xy_m.shape[:1]) if given is None else np.asarray(given, np.float64)
+        for xy_m, given in zip(sets, weights, strict=True)
+    ]
+    refuse(_faults(sets, counted, projections))
+    xy_m, heaps = _on_shared_positions(sets, counted)
+    total = np.zeros((len(sets), len(sets)))
+    angles = np.pi * np.arange(projections) / projections
+    at_once = max(_BLOCK_VALUES // (len(xy_m) * len(sets)), 1)
+    for start in range(0, projections, at_once):
+        total += _cost_m(xy_m, heaps, angles[start : start + at_once])
+    return (total + total.T) / projections
+
+
+def _on_shared_positions(
+    sets: Sequence[Points], weights: Sequence[Weights]
+) -> tuple[Points, NDArray[np.float64]]:
+    """All distinct positions, and row by row the weight of each set there.
+
+    Phones repeat coordinates, so this leaves far fewer points to sort; and equal sets get equal
+    rows, whose distance is exactly 0.
+    """
+    everywhere = np.concatenate(sets)
+    # Complex numbers sort as pairs, many times faster than rows do.
+    places, place = np.unique(everywhere[:, 0] + 1j * everywhere[:, 1], return_inverse=True)
+    ends = np.cumsum([len(heap) for heap in weights])[:-1]
+    heaps = [
+        np.bincount(of_set, heap, minlength=len(places))
+        for of_set, heap in zip(np.split(place, ends), weights, strict=True)
+    ]
+    return np.column_stack([places.real, places.imag]), np.array(heaps)
+
+
+def _cost_m(
+    xy_m: Points, heaps: NDArray[np.float64], angles: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Above the diagonal: the cost of moving one set onto another, summed over the directions."""
+    along_m = np.multiply.outer(np.cos(angles), xy_m[:, 0])
+    along_m += np.multiply.outer(np.sin(angles), xy_m[:, 1])
+    order = _sorting_order(along_m)
+    gaps_m = np.diff(_reorder(along_m, order), axis=1)
+    # Divided last: sums of counts are exact, sums of 1/40000 are not.
+    below = [np.cumsum(heap[order], axis=1)[:, :-1] / heap.sum() for heap in heaps]
+    cost_m = np.zeros((len(heaps), len(heaps)))
+    for i, j in combinations(range(len(heaps)), 2):
+        moved = below[i] - below[j]
+        cost_m[i, j] = np.einsum("dp,dp->", np.abs(moved, out=moved), gaps_m)
+    return cost_m
+
+
+def _sorting_order(rows: NDArray[np.float64]) -> NDArray[np.intp]:
+    """What ``np.argsort`` of each row gives, in a third of the time at 40,000 values.
+
+    numpy sorts 16-bit integers by their digits; what is then out of order is near its place, and
+    the stable sort of floats is quick with that.
+    """
+    low = rows.min(axis=1, keepdims=True)
+    span = np.maximum(rows.max(axis=1, keepdims=True) - low, np.finfo(np.float64).tiny)
+    coarse = np.argsort(((rows - low) / span * 65535).astype(np.uint16), axis=1, kind="stable")
+    fine = np.argsort(_reorder(rows, coarse), axis=1, kind="stable")
+    return _reorder(coarse, fine)
+
+
+def _reorder(rows: NDArray[Value], order: NDArray[np.intp]) -> NDArray[Value]:
+    """``np.take_along_axis(rows, order, axis=1)``, which takes three times as long."""
+    starts = np.arange(0, rows.size, rows.shape[1])
+    return rows.ravel().take(order + starts[:, np.newaxis])
+
+
+def _faults(
+    sets: Sequence[Points], weights: Sequence[Weights], projections: int
+) -> Iterator[UserError]:
+    if projections < 1:
+        yield out_of_range("projections", "at least 1", projections)
+    if not sets:
+        yield UserError("EMD needs at least one set of points, got none")
+    for number, (xy_m, heap) in enumerate(zip(sets, weights, strict=True), 1):
+        which = f"set {number} of {len(sets)}"
+        if xy_m.ndim != 2 or xy_m.shape[1] != 2:
+            yield UserError(f"{which} must have one row (x, y) per point, got shape {xy_m.shape}")
+        elif len(xy_m) == 0:
+            yield UserError(f"{which} has no points; EMD needs at least one in each set")
+        elif not np.isfinite(xy_m).all():
+            bad = int((~np.isfinite(xy_m)).any(axis=1).sum())
+            yield UserError(f"{which} has {bad:,} positions that are not finite; leave them out")
+        elif heap.shape != (len(xy_m),):
+            yield UserError(
+                f"the weights of {which} must be one per point, got shape {heap.shape} "
+                f"for {len(xy_m):,} points"
+            )
+        elif not (np.isfinite(heap).all() and heap.min() >= 0 and 0 < heap.sum() < np.inf):
+            yield UserError(
+                f"the weights of {which} must be finite, none negative and not all 0, "
+                f"got {heap.min():g} to {heap.max():g}"
+            )

@@ -1,0 +1,17 @@
+import pytest
+
+from veilmap.canvas import as_written, blank_sheet, colour_range, png
+
+
+def test_a_flat_map_gets_ten_decibels_of_colours():
+    assert colour_range(-90.0, -90.0) == (-95.0, -85.0)
+    assert colour_range(-94.0, -90.0) == (-97.0, -87.0)
+    assert colour_range(-120.0, -60.0) == (-120.0, -60.0)
+
+
+@pytest.mark.parametrize("name", ["$x$", "a$", "$$", "$x_{$", "日本"])
+def test_a_name_is_drawn_as_it_is_written(name):
+    figure = blank_sheet((2, 1))
+    text = figure.text(0.1, 0.5, as_written(name))
+    assert png(figure).startswith(b"\x89PNG")
+    assert text._preprocess_math(text.get_text()) == (name, False)
