@@ -106,7 +106,9 @@ def stitch(
         )
     sound, dropped = sound_rows(uploads, source=source, drop_invalid=drop_invalid)
     rows = _of_cell(sound, cell, source).with_columns(week=_week())
-    files = rows.sort("time", "lat_deg", "lon_deg").group_by(_FILE, maintain_order=True).agg(_ends())
+    files = (
+        rows.sort("time", "lat_deg", "lon_deg").group_by(_FILE, maintain_order=True).agg(_ends())
+    )
     files = files.with_columns(candidate=candidates(files, stitching.distance_m))
     rows = rows.join(files.select(*_FILE, "candidate"), on=_FILE, maintain_order="left")
     kept = _kept(rows, stitching)

@@ -5,6 +5,6 @@ It stands for the London 2017 part of Radiocells that the paper used, which is n
 """
 
 from veilmap.sources.london.uploads import simulate, uploads
-from veilmap.sources.london.world import Habit, London
+from veilmap.sources.london.world import TIMEZONE, Habit, London
 
-__all__ = ["Habit", "London", "simulate", "uploads"]
+__all__ = ["TIMEZONE", "Habit", "London", "simulate", "uploads"]

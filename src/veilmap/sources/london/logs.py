@@ -57,16 +57,16 @@ def _user_files(world: London, draw: np.random.Generator) -> tuple[Integers, ...
     contributor = np.repeat(np.arange(len(files)), files)
     total = world.rows_per_user_file * world.user_files
     rows = divide(total, draw.lognormal(0, 0.3, world.user_files), least=4)
-    days = [_days(habit.first_week, habit.weeks, habit.files, world, draw) for habit in world.habits]
+    days = [
+        _days(habit.first_week, habit.weeks, habit.files, world, draw) for habit in world.habits
+    ]
     day = np.concatenate([np.zeros(0, np.int64), *days])
     # From 6 to 16 o'clock, so that a trip ends on its day and a week's trips lie in that week.
     start_s = day * DAY_S + draw.integers(6 * 3600, 16 * 3600, len(day))
     return contributor, np.full(len(day), TOP_CELL), rows, start_s
 
 
-def _days(
-    first: int, weeks: int, files: int, world: London, draw: np.random.Generator
-) -> Integers:
+def _days(first: int, weeks: int, files: int, world: London, draw: np.random.Generator) -> Integers:
     """The days with a file: at least one in each active week, no two files on one day."""
     later = draw.choice(np.arange(first + 1, world.days // 7), weeks - 1, replace=False)
     active = np.sort(np.append(later, first))

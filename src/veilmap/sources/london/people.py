@@ -22,6 +22,7 @@ VERSIONS = ("00.8.00", "00.8.10", "00.8.16")
 SOFTWARE = "Radiobeacon"
 
 TOWN_SHARE = 0.7  # of the contributors live around the middle of London
+TOWN_MIDDLE_M = (2_000.0, -13_000.0)  # from the centre of the region
 TOWN_SPREAD_M = 12_000.0
 MEAN_TRIP_M = 6_000.0
 USUAL_SPEED_M_S = 4.0  # a trip over the whole time of logging, rests included
@@ -81,14 +82,12 @@ def device_table() -> pl.DataFrame:
 
 def _homes(world: London, number: int, draw: np.random.Generator) -> Floats:
     half = 500 * np.array([world.width_km, world.height_km])
-    town = draw.normal(0, TOWN_SPREAD_M, (number, 2)) + [2_000.0, -13_000.0]
+    town = draw.normal(TOWN_MIDDLE_M, TOWN_SPREAD_M, (number, 2))
     anywhere = draw.uniform(-half, half, (number, 2))
     return fold(world, np.where(draw.random((number, 1)) < TOWN_SHARE, town, anywhere))
 
 
-def _trips(
-    start_m: Floats, reach_s: Floats, draw: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _trips(start_m: Floats, reach_s: Floats, draw: np.random.Generator) -> tuple[Floats, Floats]:
     """Where strangers go: a few kilometres, never farther than the time allows, with a bend."""
     number = len(start_m)
     length_m = np.minimum(draw.exponential(MEAN_TRIP_M, number), USUAL_SPEED_M_S * reach_s)
@@ -98,9 +97,7 @@ def _trips(
     return start_m + way, (start_m + way / 2)[:, None] + bend
 
 
-def _devices(
-    world: London, start_m: Floats, end_m: Floats, draw: np.random.Generator
-) -> Integers:
+def _devices(world: London, start_m: Floats, end_m: Floats, draw: np.random.Generator) -> Integers:
     """Phones by popularity; neighbours with equal trips get different ones.
 
     So the owner of every file is known and found: the published number of candidates holds for

@@ -48,7 +48,8 @@ def _site_distance_m(world: London, xy_m: Floats, draw: np.random.Generator) -> 
         corner_m = (beside - 1 - size / 2) * side_m
         away = xy_m - corner_m - site_m[beside[:, 0], beside[:, 1]]
         nearest = np.minimum(nearest, np.hypot(*away.T))
-    return np.hypot(nearest, NEAR_M)
+    distance_m: Floats = np.hypot(nearest, NEAR_M)
+    return distance_m
 
 
 def _shadowing_db(xy_m: Floats, draw: np.random.Generator) -> Floats:

@@ -49,9 +49,7 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
 
 def with_device_text(rows: pl.DataFrame) -> pl.DataFrame:
     """As a reader of upload files gives them: the user of a row is the text of its device."""
-    return rows.select(
-        pl.concat_str(DEVICE, separator=" ").alias("user"), pl.exclude(DEVICE)
-    )
+    return rows.select(pl.concat_str(DEVICE, separator=" ").alias("user"), pl.exclude(DEVICE))
 
 
 def _file_names(seed: int, logs: Logs) -> pl.Series:
@@ -67,4 +65,4 @@ def _file_names(seed: int, logs: Logs) -> pl.Series:
 
 def _moment(second: NDArray[np.int64]) -> pl.Expr:
     start = pl.lit(START).str.to_datetime(time_unit="us").dt.replace_time_zone("UTC")
-    return start + pl.duration(seconds=pl.Series(second))
+    return start + pl.duration(seconds=pl.lit(pl.Series(second)))
