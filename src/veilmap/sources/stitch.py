@@ -102,7 +102,7 @@ def stitch(
     if "file" not in uploads.columns:
         raise UserError(
             f"{source} does not say which upload file a row is from; give a folder or an archive "
-            "of upload files, or a table with a column named file"
+            "of upload files"
         )
     sound, dropped = sound_rows(uploads, source=source, drop_invalid=drop_invalid)
     rows = _of_cell(sound, cell, source).with_columns(week=_week())

@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from veilmap.geo import Projection
-from veilmap.sources.london.world import CENTRE_DEG, LUTON_KM, London
+from veilmap.sources.london.world import CENTRE_DEG, LUTON_DEG, London
 from veilmap.sources.stitch import MILE_M, candidates
 from veilmap.streams import stream
 
@@ -46,7 +46,7 @@ def draw_people(seed: int, world: London, reach_s: Floats) -> People:
     start_m = _homes(world, strangers, draw)
     end_m, via_m = _trips(start_m, reach_s[len(world.habits) :], draw)
     habits = [(habit.start_km, habit.end_km, *habit.via_km) for habit in world.habits]
-    known_m = 1000 * (np.reshape(habits, (-1, 5, 2)) + LUTON_KM)
+    known_m = 1000 * np.reshape(habits, (-1, 5, 2)) + _metres(LUTON_DEG)
     start_m = np.concatenate([known_m[:, 0], start_m])
     end_m = fold(world, np.concatenate([known_m[:, 1], end_m]))
     via_m = np.concatenate([known_m[:, 2:], via_m])
@@ -63,9 +63,19 @@ def fold(world: London, xy_m: Floats) -> Floats:
 
 def degrees(xy_m: Floats) -> tuple[Floats, Floats]:
     """From metres around the middle of the region."""
-    centre = np.array([[CENTRE_DEG[0]], [CENTRE_DEG[1]]])
-    projection = Projection.utm_for(*centre)
-    return projection.degrees(xy_m + projection.metres(*centre))
+    projection, centre_m = _centre()
+    return projection.degrees(xy_m + centre_m)
+
+
+def _metres(place_deg: tuple[float, float]) -> Floats:
+    projection, centre_m = _centre()
+    return projection.metres(*np.reshape(place_deg, (2, 1))) - centre_m
+
+
+def _centre() -> tuple[Projection, Floats]:
+    centre_deg = np.reshape(CENTRE_DEG, (2, 1))
+    projection = Projection.utm_for(*centre_deg)
+    return projection, projection.metres(*centre_deg)
 
 
 def device_table() -> pl.DataFrame:

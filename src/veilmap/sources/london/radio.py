@@ -1,9 +1,10 @@
 """How strong the signal is.
 
-RSRP = power - slope · log10(distance to the nearest site) + shadowing + fading, in whole dBm. A
-cell id that spans 5,167 km² is an artefact of the public data (one number in use at many places),
-so many sites carry it here. Shadowing is a Gaussian random field with squared-exponential
-covariance, by random waves; fading is independent and normal.
+RSRP = power - slope · log10(distance to the nearest site) + shadowing + handling + fading, in whole
+dBm. A cell id that spans 5,167 km² is an artefact of the public data (one number in use at many
+places), so many sites carry it here. Shadowing is a Gaussian random field with squared-exponential
+covariance, by random waves. Handling is one normal number per file (in a pocket, a car, a house),
+fading one per row. The parameters are usual ones, with the power set for a mean of -96 dBm.
 """
 
 import numpy as np
@@ -19,19 +20,23 @@ SITE_SPACING_KM = 4.0  # one site per 16 km²
 NEAR_M = 800.0
 POWER_AT_1_KM_DBM = -88.0
 SLOPE_DB = 30.0  # per decade of distance
-SHADOWING_DB = 4.5
+SHADOWING_DB = 4.0
 SHADOWING_LENGTH_M = 300.0
 WAVES = 96
-FADING_DB = 2.0
+HANDLING_DB = 3.0
+FADING_DB = 3.0
 
 
-def draw_rsrp_dbm(seed: int, world: London, xy_m: Floats) -> Floats:
-    """At each position; the sites and the field depend on the seed alone."""
+def draw_rsrp_dbm(seed: int, world: London, file: NDArray[np.int64], xy_m: Floats) -> Floats:
+    """At each row's position; the sites and the field depend on the seed alone."""
     draw = stream(seed, "london", "radio")
     loss_db = SLOPE_DB * np.log10(_site_distance_m(world, xy_m, draw) / 1000)
-    fading_db = stream(seed, "london", "fading").normal(0, FADING_DB, len(xy_m))
-    rsrp_dbm = POWER_AT_1_KM_DBM - loss_db + _shadowing_db(xy_m, draw) + fading_db
-    return np.clip(np.round(rsrp_dbm), -140, -44)
+    phone = stream(seed, "london", "phone")
+    handling_db = phone.normal(0, HANDLING_DB, file.max() + 1)[file]
+    fading_db = phone.normal(0, FADING_DB, len(xy_m))
+    field_dbm = POWER_AT_1_KM_DBM - loss_db + _shadowing_db(xy_m, draw)
+    rsrp_dbm: Floats = np.clip(np.round(field_dbm + handling_db + fading_db), -140, -44)
+    return rsrp_dbm
 
 
 def _site_distance_m(world: London, xy_m: Floats, draw: np.random.Generator) -> Floats:

@@ -41,7 +41,7 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
         # Six decimals, as phones write them.
         lat_deg=pl.Series(lat_deg.round(6)),
         lon_deg=pl.Series(lon_deg.round(6)),
-        rsrp_dbm=pl.Series(draw_rsrp_dbm(seed, world, rows.xy_m)),
+        rsrp_dbm=pl.Series(draw_rsrp_dbm(seed, world, rows.file, rows.xy_m)),
         accuracy_m=pl.Series(rows.accuracy_m),
     )
     return table.sort("file", "time")
