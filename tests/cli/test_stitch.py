@@ -3,8 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.cli.test_cli import run
-from veilmap.cli import stitch
-from veilmap.measurements import Measurements
+from veilmap.cli import simulate, stitch
 from veilmap.sources import london
 from veilmap.sources.london.uploads import with_device_text
 from veilmap.sources.reader import read
@@ -56,14 +55,18 @@ def test_a_mistake_is_one_line(capsys, tmp_path, monkeypatch, arguments, message
     assert list(tmp_path.iterdir()) == []
 
 
-def test_simulate_writes_london_as_parquet_zip_and_folder(capsys, tmp_path):
+def test_simulate_writes_london_as_parquet_zip_and_folder(capsys, tmp_path, monkeypatch):
     out, _ = run(capsys, "simulate", "london", "--out", tmp_path / "london.parquet")
     assert "of 6 users in 49 cells" in out
+    assert read(tmp_path / "london.parquet").cells[0] == "x455"
+    few = london.uploads(7).head(300)
+    draw, timezone = simulate.UPLOADS["london"]
+    assert draw(7).head(300).equals(few)
+    monkeypatch.setitem(simulate.UPLOADS, "london", ({7: few}.__getitem__, timezone))
     for place in ("london.zip", "london"):
-        out, _ = run(capsys, "simulate", "london", "--out", tmp_path / place)
-        assert "3,500 upload files" in out
-    assert len(list((tmp_path / "london").iterdir())) == 3500
-    assert isinstance(read(tmp_path / "london.parquet"), Measurements)
+        out, _ = run(capsys, "simulate", "london", "--seed", "7", "--out", tmp_path / place)
+        assert f"{few['file'].n_unique()} upload files with 300 measurements" in out
+    assert {path.name for path in (tmp_path / "london").iterdir()} == set(few["file"])
 
 
 @pytest.mark.parametrize(
