@@ -72,13 +72,7 @@ class Measurements:
         missing = set(SCHEMA) - {"x_m", "y_m"} - set(frame.columns)
         if missing:
             raise UserError(f"{source} lacks the columns {', '.join(sorted(missing))}")
-        if "row" not in frame.columns:
-            frame = frame.with_row_index("row", offset=1)
-        sound, faults = find_faults(frame)
-        if faults and not drop_invalid:
-            raise _invalid(source, frame.height, faults)
-        if sound.is_empty():
-            raise UserError(f"{source} has no measurement left; loosen the filters")
+        sound, faults = sound_rows(frame, source=source, drop_invalid=drop_invalid)
         projection, xy_m = _project(sound, source)
         table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
         table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
@@ -135,6 +129,24 @@ class Measurements:
         file = BytesIO()
         self.table.drop("x_m", "y_m").write_parquet(file, metadata={TIMEZONE_KEY: self.timezone})
         write_whole(Path(path), file.getvalue())
+
+
+def sound_rows(
+    frame: pl.DataFrame, *, source: str, drop_invalid: bool
+) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
+    """The valid rows, at least one, and what was left out.
+
+    Raises:
+        UserError: no row is left, or rows are invalid and ``drop_invalid`` is off.
+    """
+    if "row" not in frame.columns:
+        frame = frame.with_row_index("row", offset=1)
+    sound, faults = find_faults(frame)
+    if faults and not drop_invalid:
+        raise _invalid(source, frame.height, faults)
+    if sound.is_empty():
+        raise UserError(f"{source} has no measurement left; loosen the filters")
+    return sound, faults
 
 
 def _project(sound: pl.DataFrame, source: str) -> tuple[Projection, NDArray[np.float64]]:

@@ -13,6 +13,7 @@ COMMANDS = {
     "train": "Train the signal map of one cell by online federated learning.",
     "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
     "tune": "Find the network and learning rate that suit a cell, by Hyperband.",
+    "stitch": "Make synthetic users from upload files that do not say whose they are.",
     "simulate": "Write the measurements of a simulated world to a file.",
 }
 

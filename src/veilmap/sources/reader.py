@@ -10,13 +10,16 @@ import polars as pl
 from veilmap.errors import UserError
 from veilmap.measurements import Measurements
 from veilmap.settings import plain
-from veilmap.sources import campus, tables
+from veilmap.sources import campus, london, tables
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.sources.tables import Scan
 
 # Name on the command line → the world with its default parameters, from a seed.
-WORLDS: dict[str, Callable[[int], Measurements]] = {"campus": campus.simulate}
+WORLDS: dict[str, Callable[[int], Measurements]] = {
+    "campus": campus.simulate,
+    "london": london.simulate,
+}
 
 
 def read(

@@ -1,0 +1,130 @@
+"""Print the table of docs/london.md: the published facts beside the simulated world's.
+
+    python examples/london_facts.py [SEEDS]
+
+The second column of numbers is seed 0, the third the range over the seeds 0, 1, … (five of them).
+EMD is the square root of the sliced W1 in metres, over 300 directions.
+"""
+
+import sys
+from itertools import combinations, product
+
+import numpy as np
+import polars as pl
+
+from veilmap.measurements import Measurements
+from veilmap.sources import london
+from veilmap.sources.london.uploads import with_device_text
+from veilmap.sources.stitch import stitch
+
+PUBLISHED = {
+    "upload files in all": "about 3,500",
+    "upload files of x455": "1,351",
+    "measurements of x455": "64,302",
+    "months": "8.5",
+    "extent, km²": "about 5,167",
+    "measurements per 2 h of logging": "16",
+    "candidates at Z = 1 mile": "933",
+    "users kept": "5",
+    "their files": "292",
+    "background files": "1,059",
+    "user with the most measurements": "3",
+    "its weekly batches": "26",
+    "its measurements per batch": "about 50",
+    "share of its batches below 50": "most",
+    "measurements per batch, users 1-5": "about 50",
+    "EMD of users 1-4 to one another, largest": "alike",
+    "EMD of users 1-4 to 0 and 5, smallest": "unlike",
+    "EMD of random points in its box to user 3": "34 (0.5)",
+    "mean RSRP, dBm": "about -96 (campus)",
+    "RMSE of a constant, dB": "",
+    "the same, user 3 alone": "",
+}
+
+
+def main(seeds="5"):
+    worlds = [facts(seed) for seed in range(int(seeds))]
+    print(f"| fact | published | seed 0 | seeds 0-{len(worlds) - 1} |\n| --- | --- | --- | --- |")
+    for name, published in PUBLISHED.items():
+        values = [world[name] for world in worlds]
+        low, high = shown(min(values)), shown(max(values))
+        spread = low if low == high else f"{low} to {high}"
+        print(f"| {name} | {published or '-'} | {shown(values[0])} | {spread} |")
+
+
+def facts(seed):
+    uploads = london.uploads(seed)
+    found = stitch(with_device_text(uploads))
+    table = Measurements.of(found.table).table
+    target = max(found.users, key=lambda user: user.rows)
+    values = [
+        uploads["file"].n_unique(),
+        found.files,
+        table.height,
+        (table["time"].max() - table["time"].min()).days / (365.25 / 12),
+        extent_km2(table),
+        per_2_hours(uploads.filter(pl.col("cell") == "x455")),
+        found.candidates,
+        len(found.users),
+        sum(user.files for user in found.users),
+        found.background_files,
+        int(target.name),
+        target.weeks,
+        target.rows / target.weeks,
+        share_of_small_batches(table, target.name),
+        sum(user.rows for user in found.users) / sum(user.weeks for user in found.users),
+        *similarity({user: positions(table, user) for user in "012345"}),
+        table["rsrp_dbm"].mean(),
+        table["rsrp_dbm"].std(),
+        table.filter(pl.col("user") == "3")["rsrp_dbm"].std(),
+    ]
+    return dict(zip(PUBLISHED, values, strict=True))
+
+
+def positions(table, user):
+    return table.filter(pl.col("user") == user).select("x_m", "y_m").to_numpy()
+
+
+def extent_km2(table):
+    xy_m = table.select("x_m", "y_m").to_numpy()
+    return np.prod(np.ptp(xy_m, axis=0)) / 1e6
+
+
+def per_2_hours(rows):
+    files = rows.group_by("file").agg(pl.len(), (pl.max("time") - pl.min("time")).alias("span"))
+    return 7200 * files["len"].sum() / files["span"].dt.total_seconds().sum()
+
+
+def share_of_small_batches(table, user):
+    week = (pl.col("time") - table["time"].min()).dt.total_days() // 7
+    batches = table.filter(pl.col("user") == user).group_by(week).len()["len"]
+    return (batches < 50).mean()
+
+
+def similarity(points):
+    """Largest EMD within users 1-4, smallest to 0 and 5, and that of random points to user 3."""
+    target, draw = points["3"], np.random.default_rng(0)
+    random = draw.uniform(target.min(axis=0), target.max(axis=0), target.shape)
+    points["0"] = points["0"][::20]  # enough of 59,338 for two digits
+    of = {user: quantiles_m(xy_m) for user, xy_m in points.items()}
+    alike = max(emd(of[one], of[other]) for one, other in combinations("1234", 2))
+    unlike = min(emd(of[one], of[other]) for one, other in product("1234", "05"))
+    return alike, unlike, emd(quantiles_m(random), of["3"])
+
+
+def emd(one, other):
+    return np.abs(one - other).mean() ** 0.5
+
+
+def quantiles_m(xy_m, directions=300):
+    turn = np.pi * (np.arange(directions) + 0.5) / directions
+    share = (np.arange(500) + 0.5) / 500
+    return np.quantile(xy_m @ np.array([np.cos(turn), np.sin(turn)]), share, axis=0)
+
+
+def shown(value):
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{2 if 0 < value < 1 else 1}f}"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

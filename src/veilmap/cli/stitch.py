@@ -1,0 +1,73 @@
+"""``veilmap stitch``."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from veilmap.cli.console import say, stdout, table
+from veilmap.cli.options import ReadingOptions
+from veilmap.errors import UserError
+from veilmap.measurements import Measurements
+from veilmap.sources.reader import readable, scan
+from veilmap.sources.reading import Reading
+from veilmap.sources.stitch import Stitched, Stitching, stitch
+
+
+def stitch_(
+    path: Path,
+    *,
+    out: Path,
+    cell: str | None = None,
+    stitching: Annotated[Stitching, Parameter(name="*")] = Stitching(),
+    reading: ReadingOptions = Reading(),
+) -> None:
+    """Make synthetic users from upload files that do not say whose they are.
+
+    Two files are one user's if cell and device agree, and they start near each other and end near
+    each other. All files that no kept user owns become user 0.
+
+    Args:
+        path: folder or archive of upload files.
+        out: the Parquet file to write; any command of veilmap reads it.
+        cell: the cell; "all" for each of them, by default the one with the most measurements.
+    """
+    if out.suffix != ".parquet":
+        raise UserError(f"stitch writes Parquet; name the file {out.with_suffix('.parquet')}")
+    scanned = scan(path, reading=reading)
+    with readable(path.name):
+        rows = scanned.table.collect(engine="streaming")
+    stitched = stitch(
+        rows, stitching, cell=cell, source=path.name, drop_invalid=reading.drop_invalid
+    )
+    # Two devices of the background may agree in a row; as rows of one user they are duplicates.
+    measurements = Measurements.of(
+        stitched.table, timezone=scanned.timezone, source=path.name, drop_invalid=True
+    )
+    measurements.write_parquet(out)
+    _show(replace(stitched, dropped=stitched.dropped + measurements.dropped))
+    say(f"\nwrote {out}: {len(measurements):,} measurements of {len(measurements.users)} users")
+
+
+def _show(stitched: Stitched) -> None:
+    say(
+        f"{stitched.files:,} upload files, {stitched.candidates:,} candidates, "
+        f"{len(stitched.users)} kept, {stitched.background_files:,} files in background user 0"
+    )
+    for fault in stitched.dropped:
+        say(f"left out {fault}")
+    users = table(None, "user", "cell", "files", "weeks", "measurements", "per week", left=2)
+    for user in stitched.users:
+        users.add_row(
+            user.name,
+            user.cell,
+            f"{user.files:,}",
+            f"{user.weeks:,}",
+            f"{user.rows:,}",
+            f"{user.rows / user.weeks:.1f}",
+        )
+    if stitched.users:
+        stdout.print(users)
+    else:
+        say("no candidate is kept; lower --min-weeks or --min-per-week, or raise --distance")

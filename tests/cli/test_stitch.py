@@ -1,0 +1,81 @@
+from types import SimpleNamespace
+
+import pytest
+
+from tests.cli.test_cli import run
+from veilmap.cli import simulate, stitch
+from veilmap.sources import london
+from veilmap.sources.london.uploads import with_device_text
+from veilmap.sources.reader import read
+
+
+@pytest.fixture
+def uploads_zip(tmp_path, monkeypatch):
+    """A path that reads as London's upload files."""
+    rows = with_device_text(london.uploads(0)).lazy().with_row_index("row", offset=1)
+    scanned = SimpleNamespace(table=rows, timezone="Europe/London")
+    monkeypatch.setattr(stitch, "scan", lambda path, reading: scanned)
+    return tmp_path / "london.zip"
+
+
+def test_stitch_prints_the_counts_and_writes_what_simulate_writes(capsys, uploads_zip, tmp_path):
+    users = tmp_path / "users.parquet"
+    out, _ = run(capsys, "stitch", uploads_zip, "--out", users)
+    assert "1,351 upload files, 933 candidates, 5 kept, 1,059 files in background user 0\n" in out
+    lines = [line.split() for line in out.splitlines()]
+    assert [line[:4] for line in lines if len(line) == 6 and line[1] == "x455"][2] == [
+        "3", "x455", "74", "26"
+    ]  # fmt: skip
+    expected = london.simulate(0).of_cell("x455")
+    assert read(users).fingerprint == expected.fingerprint
+    assert read(users).timezone == "Europe/London"
+
+
+def test_stitch_takes_its_options(capsys, uploads_zip, tmp_path):
+    options = ["--cell", "x456", "--distance", "0", "--min-weeks", "3", "--min-per-week", "9"]
+    out, _ = run(capsys, "stitch", uploads_zip, "--out", tmp_path / "users.parquet", *options)
+    files, candidates = (line.split()[0] for line in out.split(", ")[:2])
+    assert files == candidates
+    assert "no candidate is kept; lower --min-weeks or --min-per-week" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["london", "--out", "users.csv"], "name the file users.parquet"),
+        (["london", "--out", "users.parquet"], "does not say which upload file a row is from"),
+        (["london", "--out", "u.parquet", "--distance", "-5"], "distance_m must be at least 0"),
+        (["nothing.zip", "--out", "users.parquet"], "there is no file nothing.zip"),
+    ],
+)
+def test_a_mistake_is_one_line(capsys, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    _, err = run(capsys, "stitch", *arguments, code=2)
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_simulate_writes_london_as_parquet_zip_and_folder(capsys, tmp_path, monkeypatch):
+    out, _ = run(capsys, "simulate", "london", "--out", tmp_path / "london.parquet")
+    assert "of 6 users in 49 cells" in out
+    assert read(tmp_path / "london.parquet").cells[0] == "x455"
+    few = london.uploads(7).head(300)
+    draw, timezone = simulate.UPLOADS["london"]
+    assert draw(7).head(300).equals(few)
+    monkeypatch.setitem(simulate.UPLOADS, "london", ({7: few}.__getitem__, timezone))
+    for place in ("london.zip", "london"):
+        out, _ = run(capsys, "simulate", "london", "--seed", "7", "--out", tmp_path / place)
+        assert f"{few['file'].n_unique()} upload files with 300 measurements" in out
+    assert {path.name for path in (tmp_path / "london").iterdir()} == set(few["file"])
+
+
+@pytest.mark.parametrize(
+    ("world", "name", "message"),
+    [
+        ("campus", "c.zip", "simulate campus writes Parquet; name the file c.parquet"),
+        ("london", "l.csv", "or upload files to a .zip or a folder; name the file l.parquet"),
+    ],
+)
+def test_simulate_says_what_it_writes(capsys, tmp_path, monkeypatch, world, name, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in run(capsys, "simulate", world, "--out", name, code=2)[1]
