@@ -10,7 +10,7 @@ from veilmap.sources.campus.world import Array, Campus, Flags, Index
 
 # A cell's load changes by the day and by the moment; heavy tails (Student's t with two degrees of
 # freedom) because now and then a cell is closed or a far one is taken.
-DAY_DB, MOMENT_DB, TAIL = 1.5, 1.5, 2
+DAY_DB, MOMENT_DB, TAIL = 1.5, 1.8, 2
 # A phone looks for a better cell at this share of its visits, and otherwise keeps the one it has
 # as long as that is not weaker than the best by more than this.
 LOOKS_SHARE, KEPT_WITHIN_DB = 0.7, 20.0

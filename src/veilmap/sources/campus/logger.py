@@ -17,7 +17,7 @@ OTHERS = (0.10, 0.23)
 GOLDEN = 0.6180339887498949  # its multiples spread evenly between 0 and 1
 # Loggers react to changes: so many more bursts on foot, and fewer while everything sleeps.
 MORE_ON_FOOT = 1.6
-BY_NIGHT = 0.25
+BY_NIGHT = 0.35
 NIGHT_H = 7.0
 
 

@@ -22,7 +22,7 @@ VENUES_IN = ((-0.48, -0.48), (0.0, 0.48))
 # that is strong at home and still heard at work, this much below the strongest.
 FIRST_HOME = ((0.35, -0.06), (0.39, 0.06))
 FIRST_WORK = ((-0.34, -0.15), (-0.18, 0.15))
-FRINGE_DB = 10.0
+FRINGE_DB = 12.0
 CANDIDATES = 32
 # Visits of a weekday and of a weekend day: chance, begin and its spread, duration and its spread
 # (hours). On weekdays the second is lunch, between two visits to work.
@@ -71,9 +71,11 @@ def live(world: Campus, streets: Streets, network: Network, seed: int, person: i
     onward = np.r_[place[1:], place[-1]]
     ways, way = np.unique(np.column_stack([place, onward]), axis=0, return_inverse=True)
     routes = streets.routes(places_m[ways[:, 0]], places_m[ways[:, 1]])
-    arrive_next_s = leave_s + routes.travelled_m[way, -1] / WALKING_M_S
-    arrive_s = np.r_[0.0, arrive_next_s[:-1]]
-    return Stays(place, arrive_s, np.maximum(leave_s, arrive_s), way, routes, places_m)
+    walks_s = np.r_[0.0, np.cumsum(routes.travelled_m[way, -1] / WALKING_M_S)]
+    # Nobody leaves before arriving: without the walks, the times one leaves only grow.
+    stayed_s = np.maximum.accumulate(leave_s - walks_s[:-1])
+    arrive_s = np.r_[0.0, (stayed_s + walks_s[1:])[:-1]]
+    return Stays(place, arrive_s, stayed_s + walks_s[:-1], way, routes, places_m)
 
 
 def _places(world: Campus, network: Network, seed: int, person: int) -> Array:
@@ -133,4 +135,6 @@ def _home_between(
     after = np.r_[0, np.flatnonzero(goes_home) + 1]
     leaves_home_s = np.r_[begin_s[:1], np.minimum(next_s[goes_home], until_s)]
     places = np.insert(place, after, HOME)
-    return places, np.insert(np.minimum(end_s, next_s), after, leaves_home_s)
+    leave_s = np.insert(np.minimum(end_s, next_s), after, leaves_home_s)
+    moves = np.r_[places[1:] != places[:-1], True]
+    return places[moves], leave_s[moves]

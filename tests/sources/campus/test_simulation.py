@@ -1,0 +1,80 @@
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.conftest import SMALL_WORLD
+from veilmap.errors import UserError
+from veilmap.sources import campus
+from veilmap.sources.campus import Campus
+
+
+def test_the_same_seed_gives_the_same_world_and_another_another(small_campus):
+    assert campus.simulate(0, SMALL_WORLD).fingerprint == small_campus.fingerprint
+    assert campus.simulate(1, SMALL_WORLD).fingerprint != small_campus.fingerprint
+
+
+def test_one_more_user_leaves_the_others_as_they_were():
+    world = {"days": 7, "presence_days": 7, "cells": 4}
+    fewer = campus.simulate(0, Campus(users=2, **world)).table
+    more = campus.simulate(0, Campus(users=3, **world)).table
+    assert more.filter(pl.col("user") != "2").equals(fewer)
+
+
+def test_a_phone_has_one_row_in_a_second(small_campus):
+    assert not small_campus.table.select(pl.struct("user", "time").is_duplicated().any()).item()
+
+
+def test_signals_are_whole_dbm_that_a_phone_can_report(small_campus):
+    dbm = small_campus.table["rsrp_dbm"].to_numpy()
+    assert np.array_equal(dbm, dbm.round())
+    assert -140 <= dbm.min() <= dbm.max() <= -44
+
+
+def test_coordinates_have_six_decimals_and_repeat(small_campus):
+    lat_deg = small_campus.table["lat_deg"].to_numpy()
+    assert np.array_equal(lat_deg, lat_deg.round(6))
+    places = small_campus.table.select(pl.struct("lat_deg", "lon_deg").n_unique()).item()
+    assert places < len(small_campus) / 5
+
+
+def test_all_rows_lie_on_the_campus(small_campus):
+    xy_m = small_campus.table.select("x_m", "y_m").to_numpy()
+    assert (np.ptp(xy_m, axis=0) <= SMALL_WORLD.size_m + 1).all()
+
+
+def test_phones_log_by_day_and_by_night(small_campus):
+    hours = small_campus.table["time"].dt.convert_time_zone(small_campus.timezone).dt.hour()
+    assert set(range(24)) == set(hours.unique())
+
+
+def test_users_of_different_providers_share_no_cell(small_campus):
+    cells = small_campus.table.group_by("user").agg(pl.col("cell").unique())
+    of_user = {user: set(cells) for user, cells in cells.iter_rows()}
+    assert not of_user["0"] & of_user["1"]
+    assert of_user["0"] & of_user["2"]
+
+
+def test_any_number_of_users_days_and_cells():
+    data = campus.simulate(3, Campus(users=12, days=9, presence_days=5, cells=60))
+    assert len(data.users) == 12
+    assert 25 < len(data.cells) <= 60
+    one = campus.simulate(0, Campus(users=1, days=1, presence_days=1, cells=2, logged_days=1.0))
+    assert one.users == ["0"]
+    assert one.cells == ["x204"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"users": 0}, "users must be above 0 and finite, got 0"),
+        ({"cells": 1}, "cells must be at least 2, one for each provider, got 1"),
+        ({"presence_days": 121}, "presence_days must be at most days = 120, got 121"),
+        ({"logged_days": 1.5}, "logged_days must be at most 1, got 1.5"),
+        ({"burst_points": 0.5}, "burst_points must be at least 1, got 0.5"),
+        ({"mean_dbm": 3.0}, "mean_dbm must be between -140 and -44 dBm, got 3.0"),
+        ({"shadowing_db": float("nan")}, "shadowing_db must be above 0 and finite, got nan"),
+    ],
+)
+def test_an_impossible_world_is_refused(wrong, message):
+    with pytest.raises(UserError, match=message):
+        Campus(**wrong)
