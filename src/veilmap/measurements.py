@@ -36,14 +36,15 @@ SCHEMA: dict[str, pl.DataType] = {
 TIMEZONE_KEY = "veilmap_timezone"
 # UTM is made for one zone; what is farther than this from the middle is no part of the same map.
 FARTHEST_M = 500_000.0
+_SHOWN_CELLS = 8
 
 
 @dataclass(frozen=True)
 class Measurements:
     """Valid measurements, sorted by time, with their position also in metres of ``projection``.
 
-    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out;
-    ``read_with`` is how the file was read, for the record.
+    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out, and
+    ``left_out`` which files and why; ``read_with`` is how the file was read, for the record.
     """
 
     table: pl.DataFrame
@@ -52,6 +53,7 @@ class Measurements:
     source: str = "memory"
     dropped: tuple[Fault, ...] = ()
     read_with: Mapping[str, Any] = field(default_factory=dict)
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -62,8 +64,13 @@ class Measurements:
         source: str = "memory",
         drop_invalid: bool = False,
         read_with: Mapping[str, Any] | None = None,
+        passed_over: tuple[Fault, ...] = (),
+        left_out: tuple[tuple[str, str], ...] = (),
     ) -> "Measurements":
         """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
+
+        Columns ``row`` and ``file`` say where a row is from. ``passed_over`` counts the rows that
+        the source has besides, and that are no reason to refuse it.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -78,13 +85,15 @@ class Measurements:
         if faults and not drop_invalid:
             raise _invalid(source, frame.height, faults)
         if sound.is_empty():
-            raise UserError(f"{source} has no measurement left; loosen the filters")
+            why = "".join(f"; {fault}" for fault in passed_over)
+            raise UserError(f"{source} has no measurement left; loosen the filters{why}")
         projection, xy_m = _project(sound, source)
         table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
         table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
         # By all that tells rows apart, so that the order of a file's lines decides nothing.
         table = table.sort("time", *(name for name in IDENTITY if name != "time"))
-        return cls(table, projection, timezone, source, faults, read_with or {})
+        dropped = (*passed_over, *faults)
+        return cls(table, projection, timezone, source, dropped, read_with or {}, left_out)
 
     def __len__(self) -> int:
         return self.table.height
@@ -106,12 +115,27 @@ class Measurements:
         return moment
 
     def of_cell(self, cell: str | None) -> "Measurements":
-        """The measurements of one cell; None means the densest."""
-        cell = self.cells[0] if cell is None else cell
-        if cell not in self.cells:
-            shown = ", ".join(self.cells[:8]) + (", …" if len(self.cells) > 8 else "")
-            raise UserError(f"no measurement of cell {cell!r} in {self.source}; it has: {shown}")
-        return self.keep(pl.col("cell") == cell)
+        """The measurements of one cell; None means the densest.
+
+        The number alone names ``mcc-mnc-number`` too, while no other operator has a cell of that
+        number.
+        """
+        return self.keep(pl.col("cell") == (self.cells[0] if cell is None else self._find(cell)))
+
+    def _find(self, cell: str) -> str:
+        if cell in self.cells:
+            return cell
+        matches = [known for known in self.cells if known.rpartition("-")[2] == cell]
+        if len(matches) > 1:
+            raise UserError(
+                f"{len(matches)} cells in {self.source} end in {cell!r}; choose one of: "
+                f"{_list(matches)}"
+            )
+        if not matches:
+            raise UserError(
+                f"no measurement of cell {cell!r} in {self.source}; it has: {_list(self.cells)}"
+            )
+        return matches[0]
 
     def keep(self, condition: pl.Expr | pl.Series) -> "Measurements":
         """The measurements that meet a condition."""
@@ -158,6 +182,10 @@ def _invalid(source: str, rows: int, faults: tuple[Fault, ...]) -> UserError:
         f"{source} has {bad:,} invalid of {rows:,} rows: {'; '.join(map(str, faults))}; "
         "drop them with --drop-invalid or map other columns (--signal, --lat, --lon, --time)"
     )
+
+
+def _list(cells: list[str]) -> str:
+    return ", ".join(cells[:_SHOWN_CELLS]) + (", …" if len(cells) > _SHOWN_CELLS else "")
 
 
 def _by_size(table: pl.DataFrame, column: str) -> list[str]:
