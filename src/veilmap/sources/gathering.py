@@ -85,12 +85,11 @@ class _Found:
         raw = pl.DataFrame(columns, schema=document.SCHEMA).rename({"row": tables.ROW})
         raw = raw.with_columns(pl.Series(FILE, self._files[document]))
         with_file = self._several or document.FORMAT.one_file_per_upload
-        reading = self._reading
-        reading = replace(reading, time_format=reading.time_format or document.TIME_FORMAT)
+        known, reading = document.FORMAT, self._reading
         scan = tables.canonical(
-            raw.lazy(), document.FORMAT, self._columns, reading, source, with_file=with_file
+            raw.lazy(), known, self._columns, reading, source, with_file=with_file
         )
-        return replace(scan, formats={document.FORMAT.name: self._counts[document]})
+        return replace(scan, formats={known.name: self._counts[document]})
 
 
 def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:

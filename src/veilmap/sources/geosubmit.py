@@ -28,7 +28,6 @@ FORMAT = Format(
     radio="radioType",
     neighbour=pl.col("serving") == "0",
 )
-TIME_FORMAT = None
 _OF_ITEM = ("timestamp",)
 _OF_POSITION = ("latitude", "longitude", "accuracy")
 _OF_TOWER = (
@@ -110,4 +109,5 @@ def _texts(values: dict[str, Any], keys: tuple[str, ...]) -> Iterator[str | None
     for key in keys:
         value = values.get(key)
         is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
-        yield str(value) if is_value else None
+        # Half of a surrogate pair, which JSON allows, is no text that a table can hold.
+        yield str(value).encode(errors="replace").decode() if is_value else None

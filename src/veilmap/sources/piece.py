@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ class Piece:
 
     name: str
     content: Path | bytes | UserError
+
+    def __post_init__(self) -> None:
+        # Names on disk may be no UTF-8, and a table takes nothing else.
+        object.__setattr__(self, "name", self.name.encode(errors="replace").decode())
 
     @cached_property
     def head(self) -> bytes:
@@ -65,7 +70,11 @@ class Piece:
 
     @property
     def for_polars(self) -> Path | io.BytesIO:
-        return io.BytesIO(self.content) if isinstance(self.content, bytes) else self._path
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        # Polars takes no path that is not UTF-8.
+        is_utf8 = str(self._path).encode(errors="replace") == os.fsencode(self._path)
+        return self._path if is_utf8 else io.BytesIO(self.read())
 
     @property
     def _budget(self) -> Budget:

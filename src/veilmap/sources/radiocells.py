@@ -30,7 +30,6 @@ FORMAT = Format(
     neighbour=pl.col("element") == "gsmneighbour",
     one_file_per_upload=True,
 )
-TIME_FORMAT = "%Y%m%d%H%M%S"
 SCHEMA: dict[str, pl.DataType] = {
     "row": pl.UInt32(),
     **dict.fromkeys(

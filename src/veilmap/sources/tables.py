@@ -25,6 +25,8 @@ _NUMBERS = ("lat", "lon", "signal", "accuracy")
 def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
     """All rows of a file; the content decides what it is, names say little."""
     if piece.head.startswith(PARQUET):
+        if piece.is_packed:
+            piece = Piece(piece.name, piece.read())
         raw = pl.scan_parquet(piece.for_polars, glob=False)
         known = _recognise(_names(raw), Format("Parquet"))
         own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
@@ -83,7 +85,7 @@ def _scan_csv(piece: Piece, columns: Columns, of_several: bool) -> tuple[pl.Lazy
     texts = pl.scan_csv(piece.for_polars, **options)
     header = _names(texts)
     known = _recognise(header, Format("CSV"))
-    further = [*known.derived, *known.optional, *([FILE] if of_several else [])]
+    further = [*known.derived, *([FILE] if of_several else [])]
     roles = columns.resolve([*header, *further], piece.name, known.columns)
     names = {name for role in _NUMBERS if (name := roles[role]) in header and name is not None}
     return scan_numbers(piece, options, texts, sorted(names)), known

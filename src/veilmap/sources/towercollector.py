@@ -28,5 +28,5 @@ FORMAT = Format(
         "rsrp, ss_rsrp or dbm": pl.coalesce(number("rsrp"), number("ss_rsrp"), number("dbm")),
     },
     radio="net_type",
-    neighbour=pl.col("neighboring").str.to_lowercase().is_in(["1", "true"]),
+    neighbour=pl.col("neighboring").cast(pl.String).str.to_lowercase().is_in(["1", "true"]),
 )
