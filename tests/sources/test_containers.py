@@ -51,7 +51,7 @@ def test_an_invalid_row_is_named_with_its_file(tmp_path):
 
 
 def test_hidden_files_and_those_of_macs_are_passed_over(tmp_path):
-    junk = {"__MACOSX/a/._one.csv": b"\0", ".DS_Store": b"\0", "a/.hidden/x.csv": b"", "._b": b"x"}
+    junk = {"__MACOSX/a/one.csv": b"\0", ".DS_Store": b"\0", "a/.hidden/x.csv": b"", "._b": b"x"}
     for name, make in fakes.CONTAINERS.items():
         found = scan(make(tmp_path / name, {**junk, **TWO}))
         assert (found.formats, found.left_out) == ({"OpenCelliD": 2}, ())

@@ -67,6 +67,7 @@ def test_longitude_before_latitude_is_read_by_name(tmp_path):
         (fakes.opencellid, "", True),  # not told
         (fakes.opencellid, "UMTS", False),
         (fakes.gnettrack, "5G", True),
+        (fakes.gnettrack, "-", True),
         (fakes.gnettrack, "3G", False),
         (fakes.cork, "LTE", True),
         (fakes.cork, "HSPA+", False),
@@ -159,6 +160,12 @@ def test_the_end_of_a_cells_name_is_enough_while_it_is_unique(tmp_path):
 def test_a_wrong_value_in_json_is_a_counted_fault(tmp_path, value):
     path = fakes.write(tmp_path / "a.json", fakes.geosubmit(3, tower={"signalStrength": value}))
     with pytest.raises(UserError, match="3 with missing or unreadable signal"):
+        read(path)
+
+
+def test_a_truth_value_in_json_is_no_cell(tmp_path):
+    path = fakes.write(tmp_path / "a.json", fakes.geosubmit(3, tower={"cellId": True}))
+    with pytest.raises(UserError, match="3 with missing cell"):
         read(path)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.sources.piece import Piece
+from veilmap.sources.piece import HEAD_BYTES, Piece
 
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_ROWS = 1000
@@ -57,7 +57,7 @@ def scan_numbers(
 
 
 def _decode(piece: Piece) -> str:
-    start, name = piece.head, piece.name
+    start, name = piece.head.removeprefix(codecs.BOM_UTF8), piece.name
     if not start.strip():
         raise UserError(f"{name} is empty; give a file with a header line and measurements")
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -70,8 +70,9 @@ def _decode(piece: Piece) -> str:
             f"{name} is neither text nor Parquet; give a measurement file (CSV, Parquet, XML, JSON)"
         )
     try:
-        # Incremental, because the piece may end in the middle of a character.
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+        # Incremental, because the head of a longer file may end in the middle of a character.
+        is_whole = len(piece.head) < HEAD_BYTES
+        text = codecs.getincrementaldecoder("utf-8")().decode(start, is_whole)
     except UnicodeDecodeError as error:
         line = start.count(b"\n", 0, error.start) + 1
         raise UserError(
