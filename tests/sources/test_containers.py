@@ -7,7 +7,7 @@ import pytest
 
 from tests.sources import fakes
 from veilmap.errors import UserError
-from veilmap.sources import read, scan, unpacking
+from veilmap.sources import piece, read, scan, unpacking
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 
@@ -27,6 +27,25 @@ def test_a_folder_and_every_archive_give_the_same_table(tmp_path, name):
     assert data.users == ["0"]
     assert read(path, Columns(user="file")).users == ["a/b/two.csv", "a/one.csv"]
     assert scan(path).formats == {"OpenCelliD": 2}
+
+
+def test_large_files_of_a_folder_are_left_on_disk_and_read_the_same(tmp_path, monkeypatch):
+    path = fakes.folder(tmp_path / "f", TWO | {"c.csv": fakes.opencellid(2, act="GSM")})
+    small = scan(path)
+    monkeypatch.setattr(piece, "LARGE_BYTES", 100)
+    large = scan(path)
+    assert "a/one.csv" in large.table.explain()
+    assert "one.csv" not in small.table.explain()
+    assert large.table.collect().equals(small.table.collect())
+    assert large.count_passed_over() == small.count_passed_over() != ()
+
+
+def test_a_mark_before_the_text_changes_nothing(tmp_path):
+    mark = b"\xef\xbb\xbf"
+    for make in (fakes.opencellid, fakes.radiocells, fakes.geosubmit):
+        plain = fakes.write(tmp_path / "plain", make())
+        marked = fakes.write(tmp_path / "marked", mark + make())
+        assert read(plain).fingerprint == read(marked).fingerprint
 
 
 def test_rows_count_within_the_file_that_they_are_from(tmp_path):

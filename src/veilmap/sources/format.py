@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -62,6 +63,16 @@ class Format:
             text = pl.format("another radio technology ({})", radio)
             kinds.append(pl.when(other).then(text))
         return pl.coalesce(*kinds) if kinds else None
+
+
+class Document(Protocol):
+    """A module that reads files which are no tables, as rows of raw columns."""
+
+    FORMAT: Format
+    SCHEMA: dict[str, pl.DataType]
+
+    def parse(self, content: bytes, name: str) -> list[tuple[Any, ...]]:
+        """The rows in the order of ``SCHEMA``; the first value is the row's number."""
 
 
 def cell_name(mcc: str, mnc: str, cell: str) -> pl.Expr:

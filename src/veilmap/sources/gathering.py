@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -13,12 +12,13 @@ from veilmap.errors import UserError
 from veilmap.sources import geosubmit, radiocells, tables
 from veilmap.sources.columns import FILE, Columns
 from veilmap.sources.containers import is_container, pieces
+from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, readable
 
 # The first sign of a document → who reads it; what begins otherwise is a table.
-DOCUMENTS: dict[bytes, ModuleType] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
+DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 3
 
@@ -54,9 +54,9 @@ class _Found:
     def __init__(self, columns: Columns, reading: Reading, several: bool) -> None:
         self._columns, self._reading, self._several = columns, reading, several
         self._tables: list[Scan] = []
-        self._rows: dict[ModuleType, list[tuple[Any, ...]]] = {}
-        self._files: dict[ModuleType, list[str]] = {}
-        self._counts: Counter[ModuleType] = Counter()
+        self._rows: dict[Document, list[tuple[Any, ...]]] = {}
+        self._files: dict[Document, list[str]] = {}
+        self._counts: Counter[Document] = Counter()
 
     def add(self, piece: Piece) -> None:
         start = piece.head.removeprefix(_BOM).lstrip()[:1]
@@ -80,7 +80,7 @@ class _Found:
         passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
         return replace(scan, table=scan.table.collect().lazy(), passed_over=passed_over)
 
-    def _document(self, document: ModuleType, source: str) -> Scan:
+    def _document(self, document: Document, source: str) -> Scan:
         columns = dict(zip(document.SCHEMA, zip(*self._rows[document], strict=True), strict=True))
         raw = pl.DataFrame(columns, schema=document.SCHEMA).rename({"row": tables.ROW})
         raw = raw.with_columns(pl.Series(FILE, self._files[document]))

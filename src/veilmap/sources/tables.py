@@ -52,14 +52,7 @@ def canonical(
     header = [name for name in _names(raw) if name != ROW]
     raw = known.complete(raw, header)
     roles = columns.resolve([*header, *known.derived], source, known.columns)
-    if reading.max_accuracy_m is not None and roles["accuracy"] is None:
-        raise UserError(
-            f"{source} has no column of accuracies; name one with --accuracy COLUMN "
-            "or leave --max-accuracy out"
-        )
-    sample = raw.select(*{name for name in roles.values() if name}).head(SAMPLE_ROWS).collect()
-    if sample.is_empty():
-        raise UserError(f"{source} has a header and no row; give a file with measurements")
+    sample = _sample(raw, roles, reading, source)
     timezone = reading.timezone or "UTC"
     time = time_expression(sample[str(roles["time"])], reading.time_format, timezone)
     values = {"row": pl.col(ROW), **_canonical(sample, roles, time)}
@@ -69,6 +62,20 @@ def canonical(
     nothing = pl.all_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
     table = table.select(**values).filter(~nothing)
     return Scan(table, timezone, roles, {known.name: 1}, passed_over=passed_over)
+
+
+def _sample(
+    raw: pl.LazyFrame, roles: Mapping[str, str | None], reading: Reading, source: str
+) -> pl.DataFrame:
+    if reading.max_accuracy_m is not None and roles["accuracy"] is None:
+        raise UserError(
+            f"{source} has no column of accuracies; name one with --accuracy COLUMN "
+            "or leave --max-accuracy out"
+        )
+    sample = raw.select(*{name for name in roles.values() if name}).head(SAMPLE_ROWS).collect()
+    if sample.is_empty():
+        raise UserError(f"{source} has a header and no row; give a file with measurements")
+    return sample
 
 
 def _part(raw: pl.LazyFrame, known: Format) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
