@@ -48,17 +48,27 @@ IDENTITY = ("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm")
 
 @dataclass(frozen=True)
 class Fault:
-    """How many rows have one kind of fault, and the first of them (rows count from 1)."""
+    """How many rows have one kind of fault, and the first of them (rows count from 1).
+
+    Of several files, the first is in the first by name, and rows count within it.
+    """
 
     kind: str
     rows: int
     first_row: int | None = None
     first_value: str = ""
+    first_file: str | None = None
 
     def __str__(self) -> str:
+        return f"{self.rows:,} with {self.kind}{self._place}"
+
+    @property
+    def _place(self) -> str:
+        if self.first_row is None:
+            return ""
+        file = f" of {self.first_file}" if self.first_file else ""
         value = f": {self.first_value}" if self.first_value else ""
-        place = "" if self.first_row is None else f" (first at row {self.first_row:,}{value})"
-        return f"{self.rows:,} with {self.kind}{place}"
+        return f" (first at row {self.first_row:,}{file}{value})"
 
 
 def fault_kind() -> pl.Expr:
@@ -81,9 +91,10 @@ def find_faults(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
 
 
 def count_faults(wrong: pl.LazyFrame) -> tuple[Fault, ...]:
-    """Faulty rows, in file order with their ``fault`` and ``row``, counted by kind."""
-    shown = pl.col("row", "lat_deg", "lon_deg", "rsrp_dbm")
-    firsts = wrong.group_by("fault").agg(pl.len().alias("rows"), shown.sort_by("row").first())
+    """Faulty rows, with their ``fault``, ``row`` and perhaps ``file``, counted by kind."""
+    place = [name for name in ("file", "row") if name in wrong.collect_schema()]
+    shown = pl.col(*place, "lat_deg", "lon_deg", "rsrp_dbm")
+    firsts = wrong.group_by("fault").agg(pl.len().alias("rows"), shown.sort_by(place).first())
     counted = firsts.sort("fault").collect(engine="streaming")
     return tuple(_fault(first) for first in counted.iter_rows(named=True))
 
@@ -92,4 +103,4 @@ def _fault(first: Mapping[str, Any]) -> Fault:
     kind = KINDS[first["fault"]]
     shown = CONDITIONS[kind][1] if kind in CONDITIONS else ()
     values = ", ".join(f"{first[name]}" for name in shown)
-    return Fault(kind, first["rows"], first["row"], values)
+    return Fault(kind, first["rows"], first["row"], values, first.get("file"))

@@ -36,14 +36,15 @@ SCHEMA: dict[str, pl.DataType] = {
 TIMEZONE_KEY = "veilmap_timezone"
 # UTM is made for one zone; what is farther than this from the middle is no part of the same map.
 FARTHEST_M = 500_000.0
+_SHOWN_CELLS = 8
 
 
 @dataclass(frozen=True)
 class Measurements:
     """Valid measurements, sorted by time, with their position also in metres of ``projection``.
 
-    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out;
-    ``read_with`` is how the file was read, for the record.
+    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out, and
+    ``left_out`` which files and why; ``read_with`` is how the file was read, for the record.
     """
 
     table: pl.DataFrame
@@ -52,6 +53,7 @@ class Measurements:
     source: str = "memory"
     dropped: tuple[Fault, ...] = ()
     read_with: Mapping[str, Any] = field(default_factory=dict)
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -62,8 +64,13 @@ class Measurements:
         source: str = "memory",
         drop_invalid: bool = False,
         read_with: Mapping[str, Any] | None = None,
+        passed_over: tuple[Fault, ...] = (),
+        left_out: tuple[tuple[str, str], ...] = (),
     ) -> "Measurements":
         """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
+
+        Columns ``row`` and ``file`` say where a row is from. ``passed_over`` counts the rows that
+        the source has besides, and that are no reason to refuse it.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -72,13 +79,16 @@ class Measurements:
         missing = set(SCHEMA) - {"x_m", "y_m"} - set(frame.columns)
         if missing:
             raise UserError(f"{source} lacks the columns {', '.join(sorted(missing))}")
-        sound, faults = sound_rows(frame, source=source, drop_invalid=drop_invalid)
+        sound, faults = sound_rows(
+            frame, source=source, drop_invalid=drop_invalid, passed_over=passed_over
+        )
         projection, xy_m = _project(sound, source)
         table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
         table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
         # By all that tells rows apart, so that the order of a file's lines decides nothing.
         table = table.sort("time", *(name for name in IDENTITY if name != "time"))
-        return cls(table, projection, timezone, source, faults, read_with or {})
+        dropped = (*passed_over, *faults)
+        return cls(table, projection, timezone, source, dropped, read_with or {}, left_out)
 
     def __len__(self) -> int:
         return self.table.height
@@ -86,12 +96,12 @@ class Measurements:
     @cached_property
     def users(self) -> list[str]:
         """The users, the one with the most measurements first."""
-        return _by_size(self.table, "user")
+        return by_size(self.table, "user")
 
     @cached_property
     def cells(self) -> list[str]:
         """The cells, the one with the most measurements first."""
-        return _by_size(self.table, "cell")
+        return by_size(self.table, "cell")
 
     @property
     def first(self) -> datetime:
@@ -101,11 +111,7 @@ class Measurements:
 
     def of_cell(self, cell: str | None) -> "Measurements":
         """The measurements of one cell; None means the densest."""
-        cell = self.cells[0] if cell is None else cell
-        if cell not in self.cells:
-            shown = ", ".join(self.cells[:8]) + (", …" if len(self.cells) > 8 else "")
-            raise UserError(f"no measurement of cell {cell!r} in {self.source}; it has: {shown}")
-        return self.keep(pl.col("cell") == cell)
+        return self.keep(pl.col("cell") == find_cell(cell, self.cells, self.source))
 
     def keep(self, condition: pl.Expr | pl.Series) -> "Measurements":
         """The measurements that meet a condition."""
@@ -131,10 +137,30 @@ class Measurements:
         write_whole(Path(path), file.getvalue())
 
 
+def find_cell(cell: str | None, cells: list[str], source: str) -> str:
+    """The one of ``cells`` that is meant; None means the first.
+
+    The number alone names ``mcc-mnc-number`` too, while no other operator has a cell of that
+    number.
+    """
+    if cell is None or cell in cells:
+        return cells[0] if cell is None else cell
+    matches = [known for known in cells if known.rpartition("-")[2] == cell]
+    if len(matches) > 1:
+        raise UserError(
+            f"{len(matches)} cells in {source} end in {cell!r}; choose one of: {_list(matches)}"
+        )
+    if not matches:
+        raise UserError(f"no measurement of cell {cell!r} in {source}; it has: {_list(cells)}")
+    return matches[0]
+
+
 def sound_rows(
-    frame: pl.DataFrame, *, source: str, drop_invalid: bool
+    frame: pl.DataFrame, *, source: str, drop_invalid: bool, passed_over: tuple[Fault, ...] = ()
 ) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The valid rows, at least one, and what was left out.
+
+    ``passed_over`` are rows gone before, which may explain why none is left.
 
     Raises:
         UserError: no row is left, or rows are invalid and ``drop_invalid`` is off.
@@ -145,7 +171,8 @@ def sound_rows(
     if faults and not drop_invalid:
         raise _invalid(source, frame.height, faults)
     if sound.is_empty():
-        raise UserError(f"{source} has no measurement left; loosen the filters")
+        why = "".join(f"; {fault}" for fault in passed_over)
+        raise UserError(f"{source} has no measurement left; loosen the filters{why}")
     return sound, faults
 
 
@@ -172,6 +199,11 @@ def _invalid(source: str, rows: int, faults: tuple[Fault, ...]) -> UserError:
     )
 
 
-def _by_size(table: pl.DataFrame, column: str) -> list[str]:
+def _list(cells: list[str]) -> str:
+    return ", ".join(cells[:_SHOWN_CELLS]) + (", …" if len(cells) > _SHOWN_CELLS else "")
+
+
+def by_size(table: pl.DataFrame, column: str) -> list[str]:
+    """The names in a column, the most frequent first."""
     counts = table.group_by(column).len().sort(["len", column], descending=[True, False])
     return counts[column].to_list()

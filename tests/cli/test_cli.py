@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import fakes
 from veilmap.cli import main
 
 SMALL = ["--hidden", "16", "--activations", "tanh", "--dropout", "0.05", "--interval", "1d"]
@@ -59,6 +60,47 @@ def test_inspect_shows_the_facts(capsys, campus_file, small_campus):
         assert f"\n{interval} " in out
 
 
+@pytest.fixture
+def uploads(tmp_path):
+    """Two logs of 40 scans, one of 3G alone, one cut off, and a page about them."""
+    gsm = '<gsmserving mcc="234" mnc="10" lac="1" id="7" ss="-60" act="UMTS"/>'
+    members = {
+        "a.xml": fakes.radiocells(40),
+        "b.xml": fakes.radiocells(40, first=50, model="Pixel"),
+        "c.xml": fakes.radiocells(3, serving=gsm),
+        "cut.xml": fakes.radiocells(3)[:-30],
+        "README": b"Logs of 2024",
+    }
+    return fakes.zipped(tmp_path / "uploads.zip", members)
+
+
+def test_inspect_names_the_format_and_what_it_left_out(capsys, uploads, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    out, _ = run(capsys, "inspect", uploads, "--keep-going")
+    words = " ".join(out.split())
+    assert "format Radiocells, 3 files" in words
+    assert "left out 2 of 5 files: cut.xml: broken XML at line" in words
+    assert "README: no table: it has one single column ('Logs of 2024')" in words
+    assert "passed over 83 with a neighbouring cell 3 with another radio technology (UMTS)" in words
+    assert "rows 80 " in words
+
+
+def test_a_broken_member_is_one_line_with_the_way_out(capsys, uploads):
+    _, err = run(capsys, "inspect", uploads, code=2)
+    assert err.startswith("veilmap: error: uploads.zip: cut.xml is broken XML at line ")
+    assert err.endswith("--keep-going reads the others\n")
+    assert err.count("\n") == 1
+
+
+def test_train_says_what_it_left_out(capsys, uploads, tmp_path):
+    options = ["--keep-going", "--interval", "1h", "--epochs", "1", "--split", "random"]
+    out, _ = run(capsys, "train", uploads, *options, "--cell", "53762", "--out", tmp_path / "run")
+    assert "dropped: 3 with another radio technology (UMTS)\n" in out
+    assert "left out: 2 files: cut.xml: broken XML" in out
+    data = json.loads((tmp_path / "run" / "settings.json").read_text())["data"]
+    assert data["files_left_out"] == 2
+
+
 def test_train_then_map(capsys, campus_file, tmp_path):
     out, _ = run(capsys, "train", campus_file, *SMALL, "--out", tmp_path / "run", "--past")
     assert "RMSE" in out
@@ -102,6 +144,7 @@ def test_a_settings_file_lies_under_the_options(capsys, campus_file, tmp_path):
     assert settings["data"]["read_with"]["reading"] == {
         "since": "2017-02-10",
         "drop_invalid": False,
+        "keep_going": False,
     }
 
 
@@ -249,7 +292,7 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "read", interrupt)
+    monkeypatch.setattr(command, "read_and_say", interrupt)
     _, err = run(capsys, "train", "campus", code=130)
     assert err == "veilmap: interrupted; finished files are whole\n"
 

@@ -53,6 +53,8 @@ def test_gzip_and_parquet_give_the_same_table(tmp_path):
     plain = read(path)
     assert plain.table.equals(read(packed).table)
     assert plain.table.equals(read(table).table)
+    (tmp_path / "packed").write_bytes(gzip.compress(table.read_bytes()))
+    assert plain.table.equals(read(tmp_path / "packed").table)
 
 
 def test_what_was_written_reads_back_the_same(tmp_path, small_campus):
@@ -173,6 +175,8 @@ def test_an_accuracy_filter_needs_accuracies(tmp_path):
         ("empty.csv.gz", b"", "is empty"),
         ("empty-inside.csv.gz", gzip.compress(b""), "is empty"),
         ("cut.csv.gz", gzip.compress(b"user,time\n" * 9000)[:40], "broken gzip"),
+        ("mark.csv", b"\xef\xbb\xbf", "is empty"),
+        ("byte.csv", b"\xef", "not UTF-8 text .byte 0, line 1"),
         ("header.csv", (HEADER + "\n").encode(), "has a header and no row"),
         ("binary.csv", bytes(range(256)) * 20, "neither text nor Parquet"),
         ("cut.parquet", b"PAR1" + bytes(100), "cannot read cut.parquet"),
@@ -189,11 +193,52 @@ def test_what_is_no_table_is_one_clear_line(tmp_path, name, content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_no_file_and_a_folder(tmp_path):
+def test_no_file(tmp_path):
     with pytest.raises(UserError, match=r"there is no file .*or one of: campus"):
         read(tmp_path / "nothing.csv")
-    with pytest.raises(UserError, match="is a folder; give one measurement file"):
-        read(tmp_path)
+
+
+def test_lines_may_end_in_two_ways_within_a_file(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_bytes(
+        "\r\n".join([HEADER, ROWS[0]]).encode() + b"\n" + "\r\n".join(ROWS[1:]).encode()
+    )
+    assert read(path).table.equals(read(write(tmp_path, *ROWS)).table)
+
+
+def test_lines_of_old_macs_are_refused_by_name(tmp_path):
+    path = tmp_path / "mac.csv"
+    path.write_bytes("\r".join([HEADER, *ROWS]).encode())
+    with pytest.raises(UserError, match=r"mac.csv ends its lines as old Macs did"):
+        read(path)
+
+
+def test_latin_1_and_utf_16_are_named_with_the_line(tmp_path):
+    text = "\n".join([HEADER, ROWS[0], ROWS[1].replace("u1", "Jürgen")])
+    (tmp_path / "latin1.csv").write_bytes(text.encode("latin1"))
+    with pytest.raises(UserError, match=r"latin1.csv is not UTF-8 text \(byte \d+, line 3\)"):
+        read(tmp_path / "latin1.csv")
+    (tmp_path / "wide.csv").write_bytes(text.encode("utf-16"))
+    with pytest.raises(UserError, match=r"wide.csv is UTF-16 text \(from line 1 on\)"):
+        read(tmp_path / "wide.csv")
+
+
+def test_decimal_commas_between_commas_are_refused_with_the_line(tmp_path):
+    """51,50 is two fields, so that 9 stand under 7 names from line 3 on."""
+    shifted = "u1,7,2024-03-01 10:00:06,51,51,-0,11,-97,20"
+    with pytest.raises(UserError, match=r"data.csv has 9 fields in line 3 and 7 in its header"):
+        read(write(tmp_path, ROWS[0], shifted))
+
+
+def test_empty_fields_beyond_the_header_are_fine(tmp_path):
+    assert len(read(write(tmp_path, *(f"{row},," for row in ROWS)))) == 3
+
+
+def test_columns_named_row_and_file_are_the_files_own(tmp_path):
+    header = "file,row,time,lat,lon,rsrp"
+    path = write(tmp_path, "a,7,2024-03-01 10:00:00,51.5,-0.1,-96", header=header)
+    data = read(path, Columns(user="file", cell_column="row"))
+    assert (data.users, data.cells) == (["a"], ["7"])
 
 
 def test_filters_that_leave_nothing_say_so(tmp_path):

@@ -5,6 +5,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from veilmap.cli.console import say, stdout, table
+from veilmap.cli.data import left_out_text
 from veilmap.cli.options import ColumnOptions, ReadingOptions
 from veilmap.inspection import Inspection, inspect
 from veilmap.sources.columns import Columns
@@ -23,7 +24,7 @@ def inspect_(
     """Show what is in a measurement file; bad rows are counted, never refused.
 
     Args:
-        file: CSV (also .gz) or Parquet, with any column names.
+        file: a measurement file of any known format, or a folder, zip or tar of them.
         config: settings file (TOML) under the options given here.
         plot: a folder for pictures: a map, the users, the largest cells, who is like whom.
     """
@@ -47,9 +48,16 @@ def _show(found: Inspection) -> None:
     facts = table(None, "", "", left=2)
     facts.show_header = False
     facts.add_row("file", found.source)
+    if found.formats:
+        facts.add_row("format", "; ".join(_format(*each) for each in found.formats.items()))
+    if found.left_out:
+        total = len(found.left_out) + sum(found.formats.values())
+        facts.add_row("left out", left_out_text(found.left_out, total))
     if found.columns:
         facts.add_row("columns", found.columns)
     facts.add_row("rows", f"{found.rows:,}")
+    for index, passed_over in enumerate(found.passed_over):
+        facts.add_row("passed over" if index == 0 else "", str(passed_over))
     facts.add_row("users", f"{found.users:,}")
     facts.add_row("cells", f"{found.cells:,}")
     zone = ZoneInfo(found.timezone)
@@ -76,3 +84,7 @@ def _show(found: Inspection) -> None:
     for count in found.rounds:
         rounds.add_row(count.interval, f"{count.rounds:,}", f"{count.points_per_round:,.0f}")
     stdout.print(rounds)
+
+
+def _format(name: str, files: int) -> str:
+    return name if files == 1 else f"{name}, {files:,} files"

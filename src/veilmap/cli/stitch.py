@@ -7,11 +7,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from veilmap.cli.console import say, stdout, table
+from veilmap.cli.data import left_out_text
 from veilmap.cli.options import ReadingOptions
 from veilmap.errors import UserError
 from veilmap.measurements import Measurements
-from veilmap.sources.reader import readable, scan
+from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
+from veilmap.sources.scan import readable
 from veilmap.sources.stitch import Stitched, Stitching, stitch
 
 
@@ -38,6 +40,7 @@ def stitch_(
     scanned = scan(path, reading=reading)
     with readable(path.name):
         rows = scanned.table.collect(engine="streaming")
+        passed_over = scanned.count_passed_over()
     stitched = stitch(
         rows, stitching, cell=cell, source=path.name, drop_invalid=reading.drop_invalid
     )
@@ -46,7 +49,9 @@ def stitch_(
         stitched.table, timezone=scanned.timezone, source=path.name, drop_invalid=True
     )
     measurements.write_parquet(out)
-    _show(replace(stitched, dropped=stitched.dropped + measurements.dropped))
+    if scanned.left_out:
+        say(f"left out {left_out_text(scanned.left_out)}")
+    _show(replace(stitched, dropped=(*passed_over, *stitched.dropped, *measurements.dropped)))
     say(f"\nwrote {out}: {len(measurements):,} measurements of {len(measurements.users)} users")
 
 

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from veilmap.cli.config import option_name
 from veilmap.cli.console import progress, say, stdout, table
+from veilmap.cli.data import read_and_say
 from veilmap.cli.options import (
     ColumnOptions,
     NetworkOptions,
@@ -19,7 +20,6 @@ from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
 from veilmap.sources.columns import Columns
-from veilmap.sources.reader import read
 from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.run_folder import RunFolder
@@ -52,7 +52,7 @@ def train_(
     --batch-size 20 --epochs 5 --learning-rate 1e-5 for FedAvg.
 
     Args:
-        data: a measurement file (CSV, also .gz, or Parquet), or "campus" for the simulated world.
+        data: a measurement file, a folder or archive of them, or "campus" for the simulated world.
         out: folder for the model, the transcript, the settings and the results.
         overwrite: replace a finished run in that folder.
         past: also print the RMSE on the data of all earlier rounds.
@@ -61,9 +61,7 @@ def train_(
     """
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()  # before the data are read, which may take long
-    measurements = read(data, columns, reading)
-    for fault in measurements.dropped:
-        say(f"dropped: {fault}")
+    measurements = read_and_say(data, columns, reading)
     prepared = prepare(measurements, RunSettings(task, test, network, training))
     _announce(prepared)
     with progress() as bar:

@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 from veilmap.cli.console import progress, say
+from veilmap.cli.data import read_and_say
 from veilmap.cli.options import (
     ColumnOptions,
     ReadingOptions,
@@ -17,7 +18,6 @@ from veilmap.files import write_whole
 from veilmap.model.network import Initialisation, Network
 from veilmap.rounds import Split
 from veilmap.sources.columns import Columns
-from veilmap.sources.reader import read
 from veilmap.sources.reading import Reading
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.tune import tune
@@ -44,7 +44,7 @@ def tune_(
     rate is searched, so --learning-rate decides nothing here.
 
     Args:
-        data: a measurement file (CSV, also .gz, or Parquet), or "campus" for the simulated world.
+        data: a measurement file, a folder or archive of them, or "campus" for the simulated world.
         out: the settings file to write, for "veilmap train --model".
         trials: how many trials in all.
         initialisation: of the networks' weights.
@@ -54,7 +54,7 @@ def tune_(
         raise out_of_range("trials", "at least 1", trials)
     if out.is_dir():
         raise UserError(f"{out} is a folder; name a file for --out, such as {out / 'tuned.toml'}")
-    measurements = read(data, columns, reading)
+    measurements = read_and_say(data, columns, reading)
     journal = out.with_name(out.name + ".journal")
     with progress() as bar:
         job = bar.add_task("tuning", total=trials)

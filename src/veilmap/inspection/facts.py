@@ -26,9 +26,9 @@ from veilmap.faults import (
 )
 from veilmap.rounds import parse_interval, round_numbers
 from veilmap.sources.columns import Columns
-from veilmap.sources.reader import readable, scan
+from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
-from veilmap.sources.tables import Scan
+from veilmap.sources.scan import Scan, readable
 
 INTERVALS = ("1h", "3h", "1d", "1w")
 CHUNK_ROWS = 1_000_000
@@ -47,10 +47,14 @@ class RoundCount:
 class Inspection:
     """The facts of a file. ``rows`` are all wanted rows, the rest speaks of the sound ones.
 
-    Duplicates are counted as faults and still stand in the other figures.
+    Duplicates are counted as faults and still stand in the other figures. ``passed_over`` are the
+    rows of the file that are no measurement of RSRP; they are not among ``rows``.
     """
 
     source: str
+    formats: Mapping[str, int]
+    left_out: tuple[tuple[str, str], ...]
+    passed_over: tuple[Fault, ...]
     columns: str
     timezone: str
     rows: int
@@ -77,16 +81,17 @@ def inspect(
     scanned = scan(data, columns, reading)
     tally = _Tally()
     with readable(source):
-        rows = scanned.table.drop("row")
+        rows = scanned.table.drop("row", "file", strict=False)
         rows.sink_batches(tally.add, chunk_size=CHUNK_ROWS, maintain_order=True)
         faults = _first_faults(scanned.table) if tally.suspicious else ()
+        passed_over = scanned.count_passed_over()
     if not tally.facts:
-        why = "; ".join(map(str, faults)) or "the filters leave none"
+        why = "; ".join(map(str, (*faults, *passed_over))) or "the filters leave none"
         raise UserError(
             f"{source} has no valid measurement ({why}); check the columns it is read by "
             f"({_roles(scanned.roles)})"
         )
-    return tally.conclude(source, faults, scanned)
+    return tally.conclude(source, faults, passed_over, scanned)
 
 
 class _Tally:
@@ -112,7 +117,13 @@ class _Tally:
             self._times.append(times)
             self._hashes.append(chunk.select(pl.struct(IDENTITY).hash()).to_series())
 
-    def conclude(self, source: str, faults: tuple[Fault, ...], scanned: Scan) -> Inspection:
+    def conclude(
+        self,
+        source: str,
+        faults: tuple[Fault, ...],
+        passed_over: tuple[Fault, ...],
+        scanned: Scan,
+    ) -> Inspection:
         times = pl.concat(self._times)
         counts = times.group_by("user", "cell").agg(pl.col("time").list.len().sum().alias("rows"))
         ranked = counts.sort("rows", "user", "cell", descending=[True, False, False])
@@ -126,6 +137,9 @@ class _Tally:
             faults = (*faults, Fault(DUPLICATE, repeated))
         return Inspection(
             source=source,
+            formats=scanned.formats,
+            left_out=scanned.left_out,
+            passed_over=passed_over,
             timezone=scanned.timezone,
             columns=_roles(scanned.roles),
             rows=facts["rows"] + sum(fault.rows for fault in faults if fault.kind != DUPLICATE),

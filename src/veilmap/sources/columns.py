@@ -8,6 +8,7 @@ from itertools import combinations
 from veilmap.errors import UserError
 
 NO_COLUMN = "none"
+FILE = "file"  # of several files: the name of the one that a row is from
 
 # Role → the usual names, best first, compared without case, spaces and punctuation.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -31,7 +32,8 @@ class Columns:
     """The user's own names of the columns; what is not given is guessed from the usual names.
 
     Attributes:
-        user: who measured; "none" takes all rows as one user's.
+        user: who measured; "none" takes all rows as one user's, "file" those of each file in a
+            folder or archive.
         time: when; a text, or seconds to nanoseconds since 1970.
         lat: latitude in degrees.
         lon: longitude in degrees.
@@ -48,11 +50,16 @@ class Columns:
     accuracy: str | None = None
     cell_column: str | None = None
 
-    def resolve(self, header: Sequence[str], source: str) -> dict[str, str | None]:
-        """Role → column of the file; None where the role has no column."""
+    def resolve(
+        self, header: Sequence[str], source: str, known: "Columns | None" = None
+    ) -> dict[str, str | None]:
+        """Role → column of the file; None where the role has no column.
+
+        ``known`` are the columns of a known format: they come after the user's own and before the
+        guesses. Such a format may have no user: then all rows are one user's.
+        """
         roles = {
-            role.name: _resolve(role.name, getattr(self, role.name), header, source)
-            for role in fields(self)
+            role.name: self._resolve(role.name, header, source, known) for role in fields(self)
         }
         for one, other in combinations(("time", "lat", "lon", "signal"), 2):
             if roles[one] == roles[other]:
@@ -62,24 +69,38 @@ class Columns:
                 )
         return roles
 
+    def _resolve(
+        self, role: str, header: Sequence[str], source: str, known: "Columns | None"
+    ) -> str | None:
+        wanted: str | None = getattr(self, role)
+        if wanted == NO_COLUMN and role in REPLACEABLE and wanted not in header:
+            return None
+        if wanted is not None:
+            if wanted not in header:
+                raise UserError(f"{source} has no column {wanted!r}; it has: {_list(header)}")
+            return wanted
+        usual = getattr(known, role, None)
+        found = usual if usual in header else _guess(role, header)
+        may_lack = role in OPTIONAL or (role == "user" and known is not None)
+        if found is None and not may_lack:
+            raise _missing(role, header, source)
+        return found
 
-def _resolve(role: str, wanted: str | None, header: Sequence[str], source: str) -> str | None:
-    if wanted == NO_COLUMN and role in REPLACEABLE and wanted not in header:
-        return None
-    if wanted is not None:
-        if wanted not in header:
-            raise UserError(f"{source} has no column {wanted!r}; it has: {_list(header)}")
-        return wanted
+
+def _guess(role: str, header: Sequence[str]) -> str | None:
     plain = {_plain(name): name for name in reversed(header)}
-    found = next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
-    if found is None and role not in OPTIONAL:
-        option = "--" + role.replace("_", "-")
-        instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
-        raise UserError(
-            f"{source} has no column that looks like the {role.removesuffix('_column')}; "
-            f"name it with {option} COLUMN{instead} (it has: {_list(header)})"
-        )
-    return found
+    return next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
+
+
+def _missing(role: str, header: Sequence[str], source: str) -> UserError:
+    option = "--" + role.replace("_", "-")
+    instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
+    if role == "user" and FILE in header:
+        instead += f", or {option} {FILE} to make every file a user"
+    return UserError(
+        f"{source} has no column that looks like the {role.removesuffix('_column')}; "
+        f"name it with {option} COLUMN{instead} (it has: {_list(header)})"
+    )
 
 
 def _plain(name: str) -> str:

@@ -26,6 +26,8 @@ class Reading:
         until: leave out what is at or after this time.
         box: west, south, east, north in degrees; leave out what is outside.
         drop_invalid: leave out invalid rows, counted by kind, instead of refusing the file.
+        keep_going: leave out the files of a folder or archive that cannot be read, named with the
+            reason, instead of stopping at the first.
     """
 
     timezone: str | None = None
@@ -35,6 +37,7 @@ class Reading:
     until: str | None = None
     box: tuple[float, float, float, float] | None = None
     drop_invalid: bool = False
+    keep_going: bool = False
 
     def __post_init__(self) -> None:
         refuse(self._faults())

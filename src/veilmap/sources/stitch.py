@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.faults import Fault
 from veilmap.geo import EARTH_RADIUS_M, distance_m
-from veilmap.measurements import sound_rows
+from veilmap.measurements import by_size, find_cell, sound_rows
 
 MILE_M = 1609.344
 ALL_CELLS = "all"
@@ -144,14 +144,7 @@ def candidates(files: pl.DataFrame, distance_m: float) -> pl.Series:
 def _of_cell(rows: pl.DataFrame, cell: str | None, source: str) -> pl.DataFrame:
     if cell == ALL_CELLS:
         return rows
-    sizes = rows.group_by("cell").len().sort("len", "cell", descending=[True, False])["cell"]
-    cell = sizes[0] if cell is None else cell
-    if cell not in sizes:
-        shown = ", ".join(sizes[:8]) + (", …" if len(sizes) > 8 else "")
-        raise UserError(
-            f"no measurement of cell {cell!r} in {source}; choose {ALL_CELLS!r} or one of: {shown}"
-        )
-    return rows.filter(pl.col("cell") == cell)
+    return rows.filter(pl.col("cell") == find_cell(cell, by_size(rows, "cell"), source))
 
 
 def _week() -> pl.Expr:

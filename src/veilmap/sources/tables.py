@@ -1,103 +1,113 @@
-"""CSV (also gzipped) and Parquet files with any column names."""
+"""Tables with any column names, from CSV (also gzipped) and Parquet files or a document's rows."""
 
-import codecs
-import gzip
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.measurements import TIMEZONE_KEY
-from veilmap.sources.columns import Columns
+from veilmap.sources import gnettrack, opencellid, towercollector
+from veilmap.sources.columns import FILE, Columns
+from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
+from veilmap.sources.format import Format
+from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
+from veilmap.sources.scan import Scan
 from veilmap.sources.timestamps import time_expression
 
-DELIMITERS = (",", ";", "\t", "|")
-SAMPLE_ROWS = 1000
+KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
+PARQUET = b"PAR1"
+ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
 _NUMBERS = ("lat", "lon", "signal", "accuracy")
-_HEADER_BYTES = 1 << 16
 
 
-@dataclass(frozen=True)
-class Scan:
-    """Rows with canonical columns and ``row``, not yet read or checked.
+def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
+    """All rows of a file; the content decides what it is, names say little."""
+    if piece.head.startswith(PARQUET):
+        if piece.is_packed:
+            piece = Piece(piece.name, piece.read())
+        raw = pl.scan_parquet(piece.for_polars, glob=False)
+        known = _recognise(_names(raw), Format("Parquet"))
+        own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
+        reading = replace(reading, timezone=reading.timezone or own)
+    else:
+        raw, known = _scan_csv(piece, columns, of_several)
+    raw = raw.with_row_index(ROW, offset=1)
+    if of_several:
+        raw = raw.with_columns(pl.lit(piece.name).alias(FILE))
+    return canonical(raw, known, columns, reading, piece.name, with_file=of_several)
 
-    ``timezone`` is their clock, ``roles`` says which column of the file plays which role.
-    """
 
-    table: pl.LazyFrame
-    timezone: str
-    roles: Mapping[str, str | None]
+def canonical(
+    raw: pl.LazyFrame,
+    known: Format,
+    columns: Columns,
+    reading: Reading,
+    source: str,
+    *,
+    with_file: bool,
+) -> Scan:
+    """Raw columns, with the number and perhaps the file of each row, as veilmap knows them."""
+    header = [name for name in _names(raw) if name != ROW]
+    raw = known.complete(raw, header)
+    roles = columns.resolve([*header, *known.derived], source, known.columns)
+    sample = _sample(raw, roles, reading, source)
+    timezone = reading.timezone or "UTC"
+    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone)
+    values = {"row": pl.col(ROW), **_canonical(sample, roles, time)}
+    if with_file:
+        values[FILE] = pl.col(FILE)
+    table, passed_over = _part(raw, known)
+    nothing = pl.all_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
+    table = table.select(**values).filter(~nothing)
+    return Scan(table, timezone, roles, {known.name: 1}, passed_over=passed_over)
 
 
-def scan(path: Path, columns: Columns, reading: Reading) -> Scan:
-    """All rows of a file."""
-    raw = pl.scan_parquet(path, glob=False) if is_parquet(path) else _scan_csv(path, columns)
-    roles = columns.resolve(raw.collect_schema().names(), path.name)
+def _sample(
+    raw: pl.LazyFrame, roles: Mapping[str, str | None], reading: Reading, source: str
+) -> pl.DataFrame:
     if reading.max_accuracy_m is not None and roles["accuracy"] is None:
         raise UserError(
-            f"{path.name} has no column of accuracies; name one with --accuracy COLUMN "
+            f"{source} has no column of accuracies; name one with --accuracy COLUMN "
             "or leave --max-accuracy out"
         )
     sample = raw.select(*{name for name in roles.values() if name}).head(SAMPLE_ROWS).collect()
     if sample.is_empty():
-        raise UserError(f"{path.name} has a header and no row; give a file with measurements")
-    timezone = reading.timezone or _own_timezone(path)
-    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone)
-    table = raw.with_row_index("row", offset=1).select("row", **_canonical(sample, roles, time))
-    nothing = pl.all_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
-    return Scan(table.filter(~nothing), timezone, roles)
+        raise UserError(f"{source} has a header and no row; give a file with measurements")
+    return sample
 
 
-def _own_timezone(path: Path) -> str:
-    """What ``Measurements.write_parquet`` left in the file, else UTC."""
-    metadata = pl.read_parquet_metadata(path) if is_parquet(path) else {}
-    return metadata.get(TIMEZONE_KEY, "UTC")
+def _part(raw: pl.LazyFrame, known: Format) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
+    """The measurements of RSRP, and of what kind the other rows are."""
+    kind = known.passed_over
+    if kind is None:
+        return raw, None
+    return raw.filter(kind.is_null()), raw.select(kind.alias("kind")).drop_nulls()
 
 
-def is_parquet(path: Path) -> bool:
-    """By its content; names say little."""
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
+def _scan_csv(piece: Piece, columns: Columns, of_several: bool) -> tuple[pl.LazyFrame, Format]:
+    options = dialect(piece)
+    piece.check()
+    texts = pl.scan_csv(piece.for_polars, **options)
+    header = _names(texts)
+    known = _recognise(header, Format("CSV"))
+    further = [*known.derived, *([FILE] if of_several else [])]
+    roles = columns.resolve([*header, *further], piece.name, known.columns)
+    names = {name for role in _NUMBERS if (name := roles[role]) in header and name is not None}
+    return scan_numbers(piece, options, texts, sorted(names)), known
 
 
-def _scan_csv(path: Path, columns: Columns) -> pl.LazyFrame:
-    header_line = _header_line(path)
-    delimiter = max(DELIMITERS, key=header_line.count)
-    if delimiter not in header_line:
-        raise UserError(
-            f"{path.name} has one single column ({header_line[:60]!r}); columns must be separated "
-            "by a comma, semicolon, tab or '|' and named in the first line"
-        )
-    options: dict[str, Any] = {
-        "separator": delimiter,
-        "infer_schema": False,
-        "truncate_ragged_lines": True,
-        "encoding": "utf8-lossy",
-        "glob": False,
-    }
-    texts = pl.scan_csv(path, **options)
-    roles = columns.resolve(texts.collect_schema().names(), path.name)
-    names = [name for role in _NUMBERS if (name := roles[role]) is not None]
-    sample = texts.select(names).head(SAMPLE_ROWS).collect()
-    if any(sample[name].str.contains(r"^\s|\s$").any() for name in names):
-        return texts  # padded numbers are stripped later, which is slower
-    return pl.scan_csv(
-        path,
-        schema_overrides=dict.fromkeys(names, pl.Float64),
-        # What is no number becomes null, and with that a counted fault.
-        ignore_errors=True,
-        decimal_comma=any(sample[name].str.contains(r"^-?\d+,\d+$").any() for name in names),
-        **options,
-    )
+def _recognise(header: list[str], otherwise: Format) -> Format:
+    return next((known for known in KNOWN if known.fits(header)), otherwise)
+
+
+def _names(table: pl.LazyFrame) -> list[str]:
+    return table.collect_schema().names()
 
 
 def _canonical(
-    sample: pl.DataFrame, roles: dict[str, str | None], time: pl.Expr
+    sample: pl.DataFrame, roles: Mapping[str, str | None], time: pl.Expr
 ) -> dict[str, pl.Expr]:
     accuracy_m = _number(sample, roles["accuracy"])
     return {
@@ -131,28 +141,3 @@ def _name(sample: pl.DataFrame, column: str | None) -> pl.Expr:
         names = names.str.strip_chars()
     are_whole_floats = shown.len() > 0 and shown.str.contains(r"^-?\d+\.0$").all()
     return names.str.strip_suffix(".0") if are_whole_floats else names
-
-
-def _header_line(path: Path) -> str:
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    try:
-        with gzip.open(path) if packed else path.open("rb") as file:
-            start = file.read(_HEADER_BYTES)
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"{path.name} is a broken gzip file ({error}); pack it again") from error
-    if not start.strip():
-        raise UserError(f"{path.name} is empty; give a file with a header line and measurements")
-    if b"\0" in start:
-        raise UserError(
-            f"{path.name} is neither text nor Parquet; give a CSV (also .gz) or Parquet file"
-        )
-    try:
-        # Incremental, because the piece may end in the middle of a character.
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path.name} is not UTF-8 text (byte {error.start:,}); convert it, for example with: "
-            f"iconv -f latin1 -t utf-8 {path.name}"
-        ) from None
-    return text.splitlines()[0]

@@ -60,6 +60,8 @@ def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -
         raise UserError(f"column {sample.name!r} has no time in it; name it with --time COLUMN")
     epoch = _epoch(column, texts)
     as_numbers = texts.to_frame().select(epoch).to_series().count()
+    if as_numbers == texts.len() and not time_format:
+        return epoch  # no text of digits that a format reads is also a plausible number
     chosen, as_texts = _own(time_format, texts) if time_format else _best(texts)
     if as_numbers > as_texts:
         return epoch
@@ -91,7 +93,11 @@ def parse_moment(text: str, timezone: str) -> datetime:
 
 def _best(texts: pl.Series) -> tuple[str, int]:
     """The known format that reads most of a sample, and how many it reads."""
-    counts = {known: _count(texts, known) for known in (*FORMATS, *AMBIGUOUS)}
+    counts: dict[str, int] = {}
+    for known in (*FORMATS, *AMBIGUOUS):
+        counts[known] = _count(texts, known)
+        if counts[known] == texts.len() and known in FORMATS:
+            break  # none reads more, and trying them all takes longer than reading a small file
     most = max(counts.values())
     fitting = [known for known, count in counts.items() if count == most]
     if most and len(fitting) > 1 and fitting[0] in AMBIGUOUS:

@@ -72,6 +72,7 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "source": data.source,
         "read_with": dict(data.read_with),
         "dropped": {fault.kind: fault.rows for fault in data.dropped},
+        "files_left_out": len(data.left_out),
         "rows_of_cell": len(data),
         "timezone": data.timezone,
         "fingerprint": data.fingerprint,

@@ -1,0 +1,168 @@
+"""Folders, zip and tar files as the files they hold, in memory; nothing is written to disk."""
+
+import gzip
+import lzma
+import os
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from veilmap.errors import UserError
+from veilmap.sources.piece import Piece
+from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, Spending, gunzip
+
+_BROKEN = (
+    zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError,
+    RuntimeError,  # a zip with a password, or packed by a method that Python does not know
+)  # fmt: skip
+
+
+def pieces(path: Path) -> Iterator[Piece]:
+    """The files of a folder or archive, or the one file that it is; hidden ones are passed over.
+
+    Raises:
+        UserError: an archive is cut off, a bomb, or has members that point outside of it.
+    """
+    piece = Piece(path.name, path)
+    if path.is_dir():
+        return _of_folder(path)
+    archive = _archive(piece)
+    return archive(path, path.name) if archive else iter([piece])
+
+
+def is_container(path: Path) -> bool:
+    """Whether the path holds files: a folder, a zip or a tar, by its content."""
+    return path.is_dir() or _archive(Piece(path.name, path)) is not None
+
+
+def _archive(piece: Piece) -> Callable[[Path, str], Iterator[Piece]] | None:
+    if piece.head.startswith((b"PK\3\4", b"PK\5\6")):
+        return _of_zip
+    return _of_tar if piece.head[257:262] == b"ustar" else None
+
+
+def _of_folder(folder: Path) -> Iterator[Piece]:
+    for path in sorted(
+        Path(place, file) for place, _, files in os.walk(folder) for file in files
+    ):  # fmt: skip
+        name = path.relative_to(folder).as_posix()
+        if not _is_hidden(name):
+            yield from _of_file(path, name)
+
+
+def _of_file(path: Path, name: str) -> Iterator[Piece]:
+    """A file of a folder, or what the archive holds that it is; faults are the piece's."""
+    try:
+        if not path.is_file():
+            raise UserError(f"{name} is no regular file; leave it out of the folder")
+        archive = _archive(Piece(name, path))
+        if archive is None:
+            yield Piece(name, path)
+        else:
+            for piece in archive(path, name):
+                yield replace(piece, name=f"{name}/{piece.name}")
+    except (UserError, OSError) as error:
+        fault = error if isinstance(error, UserError) else UserError(f"{name}: {error.strerror}")
+        yield Piece(name, fault)
+
+
+def _of_zip(path: Path, name: str) -> Iterator[Piece]:
+    budget = Budget(name, path.stat().st_size)
+    try:
+        archive = zipfile.ZipFile(path)
+    except _BROKEN as error:
+        raise UserError(f"{name} is a broken zip file ({error}); pack it again") from error
+    with archive:
+        members = [each for each in archive.infolist() if not each.is_dir()]
+        for member in members:
+            is_link = stat.S_ISLNK(member.external_attr >> 16)
+            _refuse_hostile(member.filename, name, "a link" if is_link else "")
+        for member in members:
+            if not _is_hidden(member.filename):
+                yield _zip_member(archive, member, budget)
+
+
+def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> Piece:
+    try:
+        with archive.open(member) as file:
+            unpacked = Spending(file, budget)
+            content = b"".join(iter(lambda: unpacked.read(CHUNK_BYTES), b""))
+    except _BROKEN as error:
+        fault = UserError(f"{member.filename} is broken in the zip ({error}); pack it again")
+        return Piece(member.filename, fault)
+    return _member(member.filename, content, budget)
+
+
+def _of_tar(path: Path, name: str) -> Iterator[Piece]:
+    budget = Budget(name, path.stat().st_size)
+    with path.open("rb") as packed:
+        is_packed = packed.read(2) == GZIP
+        packed.seek(0)
+        unpacked = Spending(gzip.GzipFile(fileobj=packed) if is_packed else packed, budget)
+        try:
+            with tarfile.open(fileobj=cast("IO[bytes]", unpacked), mode="r|") as archive:
+                for member in archive:
+                    yield from _tar_member(archive, member, name, budget)
+                _refuse_unfinished(cast("IO[bytes]", archive.fileobj))
+        except _BROKEN as error:
+            raise UserError(
+                f"{name} is a broken or cut tar file ({error}); pack it again"
+            ) from error
+
+
+def _tar_member(
+    archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, budget: Budget
+) -> Iterator[Piece]:
+    is_plain = (member.isreg() and not member.issparse()) or member.isdir()
+    _refuse_hostile(member.name, name, "" if is_plain else "a link, device or sparse file")
+    file = archive.extractfile(member)
+    if file is not None and not _is_hidden(member.name):
+        yield _member(str(PurePosixPath(member.name)), file.read(), budget)
+
+
+def _refuse_unfinished(rest: IO[bytes]) -> None:
+    """A tar ends in zeros; the library takes a broken header, or none, for an end too."""
+    ending = rest.read(CHUNK_BYTES)
+    is_finished = bool(ending)
+    while ending:
+        is_finished = is_finished and not ending.strip(b"\0")
+        ending = rest.read(CHUNK_BYTES)
+    if not is_finished:
+        raise tarfile.ReadError("it does not end as a tar does")
+
+
+def _member(name: str, content: bytes, budget: Budget) -> Piece:
+    if content.startswith(GZIP):
+        try:
+            content = b"".join(gunzip(BytesIO(content), name, budget))
+        except UserError as error:
+            if isinstance(error.__cause__, EOFError | OSError | zlib.error):
+                return Piece(name, error)
+            raise  # a bomb is a matter of the whole archive
+    piece = Piece(name, content)
+    if _archive(piece) is None:
+        return piece
+    return Piece(name, UserError(f"{name} is an archive inside an archive; unpack it first"))
+
+
+def _refuse_hostile(member: str, archive: str, kind: str) -> None:
+    parts = re.split(r"[/\\]", member)
+    if ".." in parts or parts[0] == "" or re.match(r"[A-Za-z]:", member):
+        kind = "a path that leads out of the archive"
+    if kind:
+        raise UserError(
+            f"{archive} holds {member!r}, {kind}; such an archive is not read: "
+            "pack the measurement files alone"
+        )
+
+
+def _is_hidden(name: str) -> bool:
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return "__MACOSX" in parts or any(part.startswith(".") for part in parts)

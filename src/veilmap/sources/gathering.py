@@ -1,0 +1,124 @@
+"""All files that a path holds, each by its format, as one table."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from veilmap.errors import UserError
+from veilmap.sources import geosubmit, radiocells, tables
+from veilmap.sources.columns import FILE, Columns
+from veilmap.sources.containers import is_container, pieces
+from veilmap.sources.format import Document
+from veilmap.sources.piece import Piece
+from veilmap.sources.reading import Reading
+from veilmap.sources.scan import Scan, readable
+
+# The first sign of a document → who reads it; what begins otherwise is a table.
+DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
+_BOM = b"\xef\xbb\xbf"
+_SHOWN = 3
+
+
+def gather(path: Path, columns: Columns, reading: Reading) -> Scan:
+    """The rows of a file, or of all files of a folder or archive.
+
+    Raises:
+        UserError: a file cannot be read and ``keep_going`` is off, or none can.
+    """
+    several = is_container(path)
+    found = _Found(columns, reading, several)
+    left_out = []
+    for piece in pieces(path):
+        try:
+            with readable(piece.name):
+                found.add(piece)
+        except UserError as error:
+            if not several:
+                raise
+            if not reading.keep_going:
+                raise UserError(f"{path.name}: {error}; --keep-going reads the others") from error
+            left_out.append((piece.name, _reason(piece.name, error)))
+    scans = found.conclude(path.name)
+    if not scans:
+        raise _nothing(path, left_out)
+    return _together(scans, tuple(left_out))
+
+
+class _Found:
+    """What the files gone by hold: tables, and the rows of documents, which are many and small."""
+
+    def __init__(self, columns: Columns, reading: Reading, several: bool) -> None:
+        self._columns, self._reading, self._several = columns, reading, several
+        self._tables: list[Scan] = []
+        self._rows: dict[Document, list[tuple[Any, ...]]] = {}
+        self._files: dict[Document, list[str]] = {}
+        self._counts: Counter[Document] = Counter()
+
+    def add(self, piece: Piece) -> None:
+        start = piece.head.removeprefix(_BOM).lstrip()[:1]
+        document = DOCUMENTS.get(start)
+        if document is None:
+            self._tables.append(self._table(piece))
+            return
+        rows = document.parse(piece.read(), piece.name)
+        self._rows.setdefault(document, []).extend(rows)
+        self._files.setdefault(document, []).extend([piece.name] * len(rows))
+        self._counts[document] += 1
+
+    def conclude(self, source: str) -> list[Scan]:
+        return [*self._tables, *(self._document(each, source) for each in self._rows)]
+
+    def _table(self, piece: Piece) -> Scan:
+        scan = tables.scan(piece, self._columns, self._reading, of_several=self._several)
+        if not self._several or piece.is_large:
+            return scan
+        # Read at once, so that the text need not be kept.
+        passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
+        return replace(scan, table=scan.table.collect().lazy(), passed_over=passed_over)
+
+    def _document(self, document: Document, source: str) -> Scan:
+        columns = dict(zip(document.SCHEMA, zip(*self._rows[document], strict=True), strict=True))
+        raw = pl.DataFrame(columns, schema=document.SCHEMA).rename({"row": tables.ROW})
+        raw = raw.with_columns(pl.Series(FILE, self._files[document]))
+        with_file = self._several or document.FORMAT.one_file_per_upload
+        known, reading = document.FORMAT, self._reading
+        scan = tables.canonical(
+            raw.lazy(), known, self._columns, reading, source, with_file=with_file
+        )
+        return replace(scan, formats={known.name: self._counts[document]})
+
+
+def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
+    first = scans[0]
+    formats: Counter[str] = Counter()
+    for scan in scans:
+        formats.update(scan.formats)
+    others = [scan.passed_over for scan in scans if scan.passed_over is not None]
+    return Scan(
+        table=pl.concat([scan.table for scan in scans]),
+        timezone=first.timezone if all(s.timezone == first.timezone for s in scans) else "UTC",
+        roles=first.roles if all(scan.roles == first.roles for scan in scans) else {},
+        formats=formats,
+        left_out=left_out,
+        passed_over=pl.concat(others) if others else None,
+    )
+
+
+def _reason(name: str, error: UserError) -> str:
+    """The message without the name, which is told beside it, and without the way out."""
+    return re.sub(rf"^{re.escape(name)}:? (is )?", "", str(error)).split("; ")[0]
+
+
+def _nothing(path: Path, left_out: list[tuple[str, str]]) -> UserError:
+    if not left_out:
+        return UserError(f"{path.name} holds no file; give one with measurement files")
+    named = "; ".join(f"{file}: {reason}" for file, reason in left_out[:_SHOWN])
+    more = "; …" if len(left_out) > _SHOWN else ""
+    return UserError(
+        f"none of the {len(left_out):,} files in {path.name} can be read ({named}{more}); "
+        "give measurement files"
+    )

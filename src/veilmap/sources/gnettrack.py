@@ -1,0 +1,53 @@
+"""G-NetTrack Pro: the raw log (tabs), and the comma variant of the Cork 5G data set.
+
+In the log, ``Node`` and ``CellID`` together are the cell: for LTE the 28-bit number whose last 8
+bits are the sector (3GPP TS 36.413). A ``CellID`` beyond 8 bits is taken as the whole number.
+``Operator`` is mcc and mnc in one. Times are local.
+"""
+
+import polars as pl
+
+from veilmap.sources.columns import Columns
+from veilmap.sources.format import Format, number
+
+_NAME = "G-NetTrack Pro"
+_PLACE = ("Timestamp", "Longitude", "Latitude")
+_SECTORS = 256
+
+_OPERATOR = pl.col("Operator").cast(pl.String).str.replace(r"^(\d{3})(\d{2,3})$", "${1}-${2}")
+_SECTOR, _NODE = number("CellID"), number("Node")
+_CELL = pl.when(_SECTOR < _SECTORS).then(_NODE * _SECTORS + _SECTOR).otherwise(_SECTOR)
+
+LOG = Format(
+    name=_NAME,
+    signature=(*_PLACE, "Operator", "Node", "CellID", "NetworkTech", "Level"),
+    columns=Columns(
+        cell_column="Operator-Node-CellID",
+        time="Timestamp",
+        lat="Latitude",
+        lon="Longitude",
+        signal="Level",
+        accuracy="Accuracy",
+    ),
+    derived={
+        "Operator-Node-CellID": pl.concat_str(
+            _OPERATOR, _CELL.cast(pl.Int64, strict=False), separator="-"
+        )
+    },
+    radio="NetworkTech",
+)
+
+# 5G is non-standalone there: RSRP is that of the LTE anchor.
+CORK = Format(
+    name=_NAME,
+    signature=(*_PLACE, "NetworkMode", "RSRP", "RAWCELLID"),
+    columns=Columns(
+        cell_column="RAWCELLID",
+        time="Timestamp",
+        lat="Latitude",
+        lon="Longitude",
+        signal="RSRP",
+        accuracy="Accuracy",
+    ),
+    radio="NetworkMode",
+)

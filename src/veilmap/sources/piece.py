@@ -1,0 +1,94 @@
+"""One file to be read: on disk, or out of an archive in memory."""
+
+import gzip
+import io
+import os
+import zlib
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+from veilmap.errors import UserError
+from veilmap.sources.unpacking import GZIP, Budget, gunzip
+
+HEAD_BYTES = 1 << 16
+LARGE_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A file by its name within the folder or archive; ``content`` may be why it cannot be read.
+
+    What is gzipped on disk stays so, and is unpacked here; members of archives come unpacked.
+    """
+
+    name: str
+    content: Path | bytes | UserError
+
+    def __post_init__(self) -> None:
+        # Names on disk may be no UTF-8, and a table takes nothing else.
+        object.__setattr__(self, "name", self.name.encode(errors="replace").decode())
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KB, unpacked."""
+        with closing(self._open()) as file:
+            if not self.is_packed:
+                return file.read(HEAD_BYTES)
+            try:
+                return gzip.GzipFile(fileobj=file).read(HEAD_BYTES)
+            except (OSError, EOFError, zlib.error) as error:
+                raise UserError(
+                    f"{self.name} is a broken gzip file ({error}); pack it again"
+                ) from error
+
+    @cached_property
+    def is_packed(self) -> bool:
+        with closing(self._open()) as file:
+            return isinstance(self.content, Path) and file.read(2) == GZIP
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it had better not be held in memory."""
+        return isinstance(self.content, Path) and self.content.stat().st_size > LARGE_BYTES
+
+    def read(self) -> bytes:
+        """All of it, unpacked."""
+        with closing(self._open()) as file:
+            if not self.is_packed:
+                return file.read()
+            return b"".join(gunzip(file, self.name, self._budget))
+
+    def check(self) -> None:
+        """Go through a packed file once: whole, and no bomb; nothing is kept."""
+        if self.is_packed:
+            with closing(self._open()) as file:
+                for _ in gunzip(file, self.name, self._budget):
+                    pass
+
+    @property
+    def for_polars(self) -> Path | io.BytesIO:
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        # Polars takes no path that is not UTF-8.
+        is_utf8 = str(self._path).encode(errors="replace") == os.fsencode(self._path)
+        return self._path if is_utf8 else io.BytesIO(self.read())
+
+    @property
+    def _budget(self) -> Budget:
+        return Budget(self.name, self._path.stat().st_size)
+
+    @property
+    def _path(self) -> Path:
+        if not isinstance(self.content, Path):
+            raise TypeError(f"{self.name} is not on disk")
+        return self.content
+
+    def _open(self) -> IO[bytes]:
+        if isinstance(self.content, UserError):
+            raise self.content
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        return self.content.open("rb")

@@ -1,0 +1,59 @@
+"""What a source gives before it is read: rows by canonical columns, and what is not among them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from veilmap.errors import UserError
+from veilmap.faults import Fault
+
+_NAMED_KINDS = 8
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Rows with canonical columns and ``row``, not yet read or checked.
+
+    Where there are several files, or the format is one file per upload, a column ``file`` says
+    where a row is from, and ``row`` counts within that file.
+
+    Attributes:
+        table: row, user, cell, time, lat_deg, lon_deg, rsrp_dbm, accuracy_m and perhaps file.
+        timezone: their clock.
+        roles: which column of the file plays which role; empty where files differ.
+        formats: the recognised formats, and how many files have each.
+        left_out: the files that could not be read, each with the reason.
+        passed_over: the ``kind`` of each row that is sound but no measurement of RSRP.
+    """
+
+    table: pl.LazyFrame
+    timezone: str
+    roles: Mapping[str, str | None]
+    formats: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[tuple[str, str], ...] = ()
+    passed_over: pl.LazyFrame | None = None
+
+    def count_passed_over(self) -> tuple[Fault, ...]:
+        """The rows passed over in the whole source, whatever the filters, most frequent first."""
+        if self.passed_over is None:
+            return ()
+        counted = self.passed_over.group_by("kind").len().collect(engine="streaming")
+        counted = counted.sort("len", "kind", descending=[True, False])
+        faults = [Fault(kind, rows) for kind, rows in counted.head(_NAMED_KINDS).iter_rows()]
+        others = int(counted["len"].slice(_NAMED_KINDS).sum())
+        return (*faults, Fault("other kinds", others)) if others else tuple(faults)
+
+
+@contextmanager
+def readable(source: str) -> Iterator[None]:
+    """Within the block, what the table reader cannot take becomes one line."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UserError(f"cannot read {source}: {reason}; check that the file is whole") from error
+    except OSError as error:
+        reason = error.strerror or str(error).splitlines()[0]
+        raise UserError(f"cannot read {source}: {reason}") from error

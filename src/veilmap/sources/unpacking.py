@@ -1,0 +1,63 @@
+"""Unpacking with a bound on what comes out; what a packed file says of its size is not believed."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from veilmap.errors import UserError
+
+GZIP = b"\x1f\x8b"
+# Measurements pack about tenfold, repetitive ones fiftyfold; a bomb a thousandfold and more.
+FREE_BYTES = 200_000_000
+MOST_TIMES = 200
+CHUNK_BYTES = 1 << 20
+
+
+class Budget:
+    """How many bytes may still come out of one packed file."""
+
+    def __init__(self, name: str, packed_bytes: int) -> None:
+        self._name = name
+        self._left = self._whole = max(FREE_BYTES, MOST_TIMES * packed_bytes)
+
+    def spend(self, unpacked_bytes: int) -> None:
+        """Take note of bytes that came out.
+
+        Raises:
+            UserError: more came out than any measurements would give.
+        """
+        self._left -= unpacked_bytes
+        if self._left < 0:
+            raise UserError(
+                f"{self._name} unpacks to more than {self._whole / 1e6:,.0f} MB, as a bomb does; "
+                "if it is sound, unpack it yourself and give the folder"
+            )
+
+
+class Spending:
+    """A file that can be read forward, at the expense of a budget."""
+
+    def __init__(self, file: IO[bytes] | gzip.GzipFile, budget: Budget) -> None:
+        self._file, self._budget = file, budget
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most ``size``."""
+        piece = self._file.read(size)
+        self._budget.spend(len(piece))
+        return piece
+
+
+def gunzip(packed: IO[bytes], name: str, budget: Budget) -> Iterator[bytes]:
+    """The content of a gzip file in pieces.
+
+    Raises:
+        UserError: it is cut off, broken, or larger than the budget.
+    """
+    try:
+        with gzip.GzipFile(fileobj=packed) as file:
+            while piece := file.read(CHUNK_BYTES):
+                budget.spend(len(piece))
+                yield piece
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{name} is a broken gzip file ({error}); pack it again") from error
