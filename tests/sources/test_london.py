@@ -1,5 +1,6 @@
 """The published facts of London 2017, cell x455, in the world of seed 0."""
 
+import re
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -13,7 +14,8 @@ from veilmap.measurements import Measurements
 from veilmap.rounds import cut, parse_interval
 from veilmap.sources import london
 from veilmap.sources.london import London
-from veilmap.sources.london.uploads import with_device_text
+from veilmap.sources.london.logs import Logs
+from veilmap.sources.london.uploads import file_names, with_device_text
 from veilmap.sources.stitch import Stitching, stitch
 
 LUTON_DEG = (51.88, -0.42)
@@ -172,6 +174,13 @@ def test_nobody_moves_faster_than_a_car_on_a_motorway(measurements, uploads):
 
 def test_a_phone_scans_at_most_once_a_second(uploads):
     assert not uploads.select("file", "time").is_duplicated().any()
+
+
+def test_files_are_named_as_the_app_does_and_no_name_comes_twice(uploads):
+    same = np.full(4000, 5)  # 4,000 files that end together cannot be uploaded together
+    names = [*uploads["file"].unique(), *file_names(0, Logs(same, same, same, same, same))]
+    assert all(re.fullmatch(r"V2_234_log2017\d{10}-cellular\.xml", name) for name in names)
+    assert len(set(names[3500:])) == 4000
 
 
 def test_a_few_devices_are_common_and_many_are_rare(top):

@@ -56,18 +56,13 @@ def _scans(logs: Logs, file: Integers, draw: np.random.Generator) -> Integers:
     at_s = moment[offset[file] + in_file] * logs.duration_s[file] + within_s
     at_s = np.where(position == 0, 0, np.where(position == logs.rows[file] - 1, np.inf, at_s))
     at_s = np.minimum(at_s, logs.duration_s[file])
-    return _in_turn(file, at_s.astype(np.int64), logs.duration_s)
+    return _in_turn(file, at_s.astype(np.int64))
 
 
-def _in_turn(file: Integers, at_s: Integers, duration_s: Integers) -> Integers:
-    """Sorted within each file, and no second twice."""
-    key = np.sort(file * _FAR + at_s)
-    turn = np.arange(len(key))
-    later = np.maximum.accumulate(key - turn) + turn
-    # Those pushed beyond the file's end go back, before one another.
-    end = file * _FAR + duration_s[file]
-    earlier = np.minimum.accumulate((np.minimum(later, end) - turn)[::-1])[::-1] + turn
-    return earlier - file * _FAR
+def _in_turn(file: Integers, at_s: Integers) -> Integers:
+    """Sorted within each file, and no second twice: who shares one with another waits."""
+    key, turn = np.sort(file * _FAR + at_s), np.arange(len(file))
+    return np.maximum.accumulate(key - turn) + turn - file * _FAR
 
 
 def _positions(

@@ -31,7 +31,7 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
     lat_deg, lon_deg = degrees(rows.xy_m)
     devices = device_table()[people.device[logs.contributor]]
     files = devices.with_columns(
-        file=_file_names(seed, logs), cell=pl.format("x{}", pl.Series(logs.cell))
+        file=file_names(seed, logs), cell=pl.format("x{}", pl.Series(logs.cell))
     )
     table = files[rows.file].select(
         "file",
@@ -52,7 +52,7 @@ def with_device_text(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(pl.concat_str(DEVICE, separator=" ").alias("user"), pl.exclude(DEVICE))
 
 
-def _file_names(seed: int, logs: Logs) -> pl.Series:
+def file_names(seed: int, logs: Logs) -> pl.Series:
     """By the time of the upload, minutes after the last row; in UTC, where no hour comes twice."""
     wait_s = stream(seed, "london", "names").integers(60, 3600, len(logs.rows))
     second = logs.start_s + logs.duration_s + wait_s
