@@ -11,6 +11,7 @@ from itertools import combinations, product
 
 import numpy as np
 import polars as pl
+from pyproj import Geod
 
 from veilmap.measurements import Measurements
 from veilmap.sources import london
@@ -62,7 +63,7 @@ def facts(seed):
         found.files,
         table.height,
         (table["time"].max() - table["time"].min()).days / (365.25 / 12),
-        extent_km2(table),
+        np.prod(extent_km(table)),
         per_2_hours(uploads.filter(pl.col("cell") == "x455")),
         found.candidates,
         len(found.users),
@@ -85,9 +86,13 @@ def positions(table, user):
     return table.filter(pl.col("user") == user).select("x_m", "y_m").to_numpy()
 
 
-def extent_km2(table):
-    xy_m = table.select("x_m", "y_m").to_numpy()
-    return np.prod(np.ptp(xy_m, axis=0)) / 1e6
+def extent_km(table):
+    """As ``veilmap inspect`` shows it: along the middle latitude, and north-south."""
+    south, north = table["lat_deg"].min(), table["lat_deg"].max()
+    west, east = table["lon_deg"].min(), table["lon_deg"].max()
+    earth, middle = Geod(ellps="WGS84"), (south + north) / 2
+    width_m = earth.line_length([west, east], [middle, middle])
+    return width_m / 1000, earth.line_length([west, west], [south, north]) / 1000
 
 
 def per_2_hours(rows):

@@ -1,5 +1,6 @@
 """The published facts of London 2017, cell x455, in the world of seed 0."""
 
+import re
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -7,13 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from veilmap.area import Area
 from veilmap.errors import UserError
+from veilmap.geo import distance_m
 from veilmap.measurements import Measurements
 from veilmap.rounds import cut, parse_interval
 from veilmap.sources import london
-from veilmap.sources.london import London
-from veilmap.sources.london.uploads import with_device_text
+from veilmap.sources.london import London, people
+from veilmap.sources.london.logs import Logs
+from veilmap.sources.london.uploads import file_names, with_device_text
 from veilmap.sources.stitch import Stitching, stitch
 
 LUTON_DEG = (51.88, -0.42)
@@ -74,10 +76,13 @@ def test_they_span_8_and_a_half_months_of_2017(top):
     assert (last - first).days / (365.25 / 12) == pytest.approx(8.5, abs=0.05)
 
 
-def test_the_extent_is_5167_km2_within_half_a_percent(measurements):
-    table = measurements.of_cell("x455").table
-    area = Area.around(table.select("x_m", "y_m").to_numpy())
-    assert area.width_m * area.height_m / 1e6 == pytest.approx(5167, rel=0.005)
+def test_the_extent_is_5167_km2_within_one_percent(top):
+    """East-west along the middle latitude times north-south, as ``inspect`` shows them."""
+    lat, lon = ((top[name].min(), top[name].max()) for name in ("lat_deg", "lon_deg"))
+    middle = np.array([sum(lat) / 2])
+    width_m = distance_m(middle, np.array([lon[0]]), middle[0], lon[1])
+    height_m = distance_m(np.array([lat[0]]), np.array([0.0]), lat[1], 0.0)
+    assert width_m[0] * height_m[0] / 1e6 == pytest.approx(5167, rel=0.01)
 
 
 def test_a_phone_logs_16_measurements_in_2_hours_within_one(top):
@@ -174,6 +179,13 @@ def test_a_phone_scans_at_most_once_a_second(uploads):
     assert not uploads.select("file", "time").is_duplicated().any()
 
 
+def test_files_are_named_as_the_app_does_and_no_name_comes_twice(uploads):
+    same = np.full(4000, 5)  # 4,000 files that end together cannot be uploaded together
+    names = [*uploads["file"].unique(), *file_names(0, Logs(same, same, same, same, same))]
+    assert all(re.fullmatch(r"V2_234_log2017\d{10}-cellular\.xml", name) for name in names)
+    assert len(set(names[3500:])) == 4000
+
+
 def test_a_few_devices_are_common_and_many_are_rare(top):
     device = ["manufacturer", "model", "revision", "swid", "swver"]
     counts = top.unique("file").group_by(device).len()["len"].sort(descending=True)
@@ -206,3 +218,9 @@ def test_a_world_that_cannot_be_is_refused():
         London(candidates=1100)
     with pytest.raises(UserError, match="weeks of habit 1 must be 1 to 9, got 21"):
         London(days=70)
+
+
+def test_contributors_that_cannot_be_told_apart_are_refused(monkeypatch):
+    monkeypatch.setattr(people, "MOST_EXCHANGES", 1)
+    with pytest.raises(UserError, match="933 contributors cannot be told apart in 64 km"):
+        london.uploads(0)

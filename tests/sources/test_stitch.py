@@ -148,6 +148,8 @@ def test_another_device_or_another_cell_never_merges(other):
 def test_both_ends_must_be_near_and_the_direction_counts():
     uploads = pl.concat([upload("f1", 0, 5000), upload("f2", 5000, 0, day=1)])
     assert stitch(uploads).candidates == 2
+    southward = pl.concat([upload("f1", 5000, 0), upload("f2", 5000, 5000, day=1)])
+    assert stitch(southward).candidates == 2
 
 
 def test_the_limit_itself_is_near_enough_and_a_metre_more_is_not():

@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.geo import Projection
-from veilmap.sources.london.world import CENTRE_DEG, LUTON_DEG, London
+from veilmap.errors import UserError
+from veilmap.sources.london.region import degrees, metres
+from veilmap.sources.london.world import LUTON_DEG, London
 from veilmap.sources.stitch import MILE_M, candidates
 from veilmap.streams import stream
 
@@ -26,6 +27,7 @@ TOWN_MIDDLE_M = (2_000.0, -13_000.0)  # from the centre of the region
 TOWN_SPREAD_M = 12_000.0
 MEAN_TRIP_M = 6_000.0
 USUAL_SPEED_M_S = 4.0  # a trip over the whole time of logging, rests included
+MOST_EXCHANGES = 20
 APART_M = MILE_M + 1_500.0  # beyond Z by more than starts of one person differ
 
 
@@ -46,36 +48,12 @@ def draw_people(seed: int, world: London, reach_s: Floats) -> People:
     start_m = _homes(world, strangers, draw)
     end_m, via_m = _trips(start_m, reach_s[len(world.habits) :], draw)
     habits = [(habit.start_km, habit.end_km, *habit.via_km) for habit in world.habits]
-    known_m = 1000 * np.reshape(habits, (-1, 5, 2)) + _metres(LUTON_DEG)
+    known_m = 1000 * np.reshape(habits, (-1, 5, 2)) + metres(*LUTON_DEG)
     start_m = np.concatenate([known_m[:, 0], start_m])
-    end_m = fold(world, np.concatenate([known_m[:, 1], end_m]))
+    end_m = np.concatenate([known_m[:, 1], end_m])
     via_m = np.concatenate([known_m[:, 2:], via_m])
     device = _devices(world, start_m, end_m, draw)
     return People(start_m, end_m, via_m, device)
-
-
-def fold(world: London, xy_m: Floats) -> Floats:
-    """Into the region, by reflection at its edges: who drives out is seen on the way back."""
-    half = 500 * np.array([world.width_km, world.height_km])
-    folded: Floats = np.abs((xy_m - half) % (4 * half) - 2 * half) - half
-    return folded
-
-
-def degrees(xy_m: Floats) -> tuple[Floats, Floats]:
-    """From metres around the middle of the region."""
-    projection, centre_m = _centre()
-    return projection.degrees(xy_m + centre_m)
-
-
-def _metres(place_deg: tuple[float, float]) -> Floats:
-    projection, centre_m = _centre()
-    return projection.metres(*np.reshape(place_deg, (2, 1))) - centre_m
-
-
-def _centre() -> tuple[Projection, Floats]:
-    centre_deg = np.reshape(CENTRE_DEG, (2, 1))
-    projection = Projection.utm_for(*centre_deg)
-    return projection, projection.metres(*centre_deg)
 
 
 def device_table() -> pl.DataFrame:
@@ -94,7 +72,7 @@ def _homes(world: London, number: int, draw: np.random.Generator) -> Floats:
     half = 500 * np.array([world.width_km, world.height_km])
     town = draw.normal(TOWN_MIDDLE_M, TOWN_SPREAD_M, (number, 2))
     anywhere = draw.uniform(-half, half, (number, 2))
-    return fold(world, np.where(draw.random((number, 1)) < TOWN_SHARE, town, anywhere))
+    return np.where(draw.random((number, 1)) < TOWN_SHARE, town, anywhere)
 
 
 def _trips(start_m: Floats, reach_s: Floats, draw: np.random.Generator) -> tuple[Floats, Floats]:
@@ -115,15 +93,19 @@ def _devices(world: London, start_m: Floats, end_m: Floats, draw: np.random.Gene
     """
     share = popularity()
     device = draw.choice(len(share), len(start_m), p=share)
-    ends = np.column_stack([*degrees(start_m), *degrees(end_m)])
+    ends = np.column_stack([*degrees(world, start_m), *degrees(world, end_m)])
     people = pl.DataFrame(ends, schema=["start_lat", "start_lon", "end_lat", "end_lon"])
-    top = np.arange(len(start_m)) < world.candidates
-    while True:
-        table = people.with_columns(cell=pl.Series(top), user=pl.Series(device)).filter(top)
-        mixed_up = np.flatnonzero(~candidates(table, APART_M).is_first_distinct().to_numpy())
+    of_the_cell = people.head(world.candidates).with_columns(cell=pl.lit("x"))
+    for _ in range(MOST_EXCHANGES):
+        owned = of_the_cell.with_columns(user=pl.Series(device[: world.candidates]))
+        mixed_up = np.flatnonzero(~candidates(owned, APART_M).is_first_distinct().to_numpy())
         if not len(mixed_up):
             return device
         device[mixed_up] = draw.choice(len(share), len(mixed_up), p=share)
+    raise UserError(
+        f"the phones of {world.candidates:,} contributors cannot be told apart in "
+        f"{world.width_km:g} km by {world.height_km:g} km; lower candidates or enlarge the region"
+    )
 
 
 def popularity() -> Floats:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.sources.london.logs import Logs
-from veilmap.sources.london.people import People, fold
-from veilmap.sources.london.world import London
+from veilmap.sources.london.people import People
 from veilmap.streams import stream
 
 Floats = NDArray[np.float64]
@@ -31,7 +30,7 @@ class Rows:
     accuracy_m: Floats
 
 
-def draw_rows(seed: int, world: London, logs: Logs, people: People) -> Rows:
+def draw_rows(seed: int, logs: Logs, people: People) -> Rows:
     """All measurements of all files."""
     draw = stream(seed, "london", "rows")
     file = np.repeat(np.arange(len(logs.rows)), logs.rows)
@@ -39,7 +38,7 @@ def draw_rows(seed: int, world: London, logs: Logs, people: People) -> Rows:
     moment = elapsed_s / logs.duration_s[file]
     accuracy_m = draw.lognormal(np.log(8), 0.4, len(file)).round(1)
     noise_m = draw.normal(0, 0.5, (len(file), 2)) * accuracy_m[:, None]
-    xy_m = fold(world, _positions(logs, people, file, moment, draw) + noise_m)
+    xy_m = _positions(logs, people, file, moment, draw) + noise_m
     return Rows(file, logs.start_s[file] + elapsed_s, xy_m, accuracy_m)
 
 
@@ -56,18 +55,13 @@ def _scans(logs: Logs, file: Integers, draw: np.random.Generator) -> Integers:
     at_s = moment[offset[file] + in_file] * logs.duration_s[file] + within_s
     at_s = np.where(position == 0, 0, np.where(position == logs.rows[file] - 1, np.inf, at_s))
     at_s = np.minimum(at_s, logs.duration_s[file])
-    return _in_turn(file, at_s.astype(np.int64), logs.duration_s)
+    return _in_turn(file, at_s.astype(np.int64))
 
 
-def _in_turn(file: Integers, at_s: Integers, duration_s: Integers) -> Integers:
-    """Sorted within each file, and no second twice."""
-    key = np.sort(file * _FAR + at_s)
-    turn = np.arange(len(key))
-    later = np.maximum.accumulate(key - turn) + turn
-    # Those pushed beyond the file's end go back, before one another.
-    end = file * _FAR + duration_s[file]
-    earlier = np.minimum.accumulate((np.minimum(later, end) - turn)[::-1])[::-1] + turn
-    return earlier - file * _FAR
+def _in_turn(file: Integers, at_s: Integers) -> Integers:
+    """Sorted within each file, and no second twice: who shares one with another waits."""
+    key, turn = np.sort(file * _FAR + at_s), np.arange(len(file))
+    return np.maximum.accumulate(key - turn) + turn - file * _FAR
 
 
 def _positions(

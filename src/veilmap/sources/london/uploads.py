@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 
 from veilmap.measurements import Measurements
 from veilmap.sources.london.logs import Logs, draw_logs
-from veilmap.sources.london.people import degrees, device_table, draw_people
+from veilmap.sources.london.people import device_table, draw_people
 from veilmap.sources.london.radio import draw_rsrp_dbm
+from veilmap.sources.london.region import degrees, metres
 from veilmap.sources.london.trips import draw_rows
 from veilmap.sources.london.world import START, TIMEZONE, London
 from veilmap.sources.stitch import ALL_CELLS, stitch
@@ -27,11 +28,11 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
     """The rows of all upload files, in the order of files and of time, without users."""
     logs = draw_logs(seed, world)
     people = draw_people(seed, world, logs.reach_s())
-    rows = draw_rows(seed, world, logs, people)
-    lat_deg, lon_deg = degrees(rows.xy_m)
+    rows = draw_rows(seed, logs, people)
+    lat_deg, lon_deg = degrees(world, rows.xy_m)
     devices = device_table()[people.device[logs.contributor]]
     files = devices.with_columns(
-        file=_file_names(seed, logs), cell=pl.format("x{}", pl.Series(logs.cell))
+        file=file_names(seed, logs), cell=pl.format("x{}", pl.Series(logs.cell))
     )
     table = files[rows.file].select(
         "file",
@@ -41,7 +42,7 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
         # Six decimals, as phones write them.
         lat_deg=pl.Series(lat_deg.round(6)),
         lon_deg=pl.Series(lon_deg.round(6)),
-        rsrp_dbm=pl.Series(draw_rsrp_dbm(seed, world, rows.file, rows.xy_m)),
+        rsrp_dbm=pl.Series(draw_rsrp_dbm(seed, world, rows.file, metres(lat_deg, lon_deg))),
         accuracy_m=pl.Series(rows.accuracy_m),
     )
     return table.sort("file", "time")
@@ -52,7 +53,7 @@ def with_device_text(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(pl.concat_str(DEVICE, separator=" ").alias("user"), pl.exclude(DEVICE))
 
 
-def _file_names(seed: int, logs: Logs) -> pl.Series:
+def file_names(seed: int, logs: Logs) -> pl.Series:
     """By the time of the upload, minutes after the last row; in UTC, where no hour comes twice."""
     wait_s = stream(seed, "london", "names").integers(60, 3600, len(logs.rows))
     second = logs.start_s + logs.duration_s + wait_s
