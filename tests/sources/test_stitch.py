@@ -201,7 +201,7 @@ def test_invalid_rows_are_refused_or_left_out_and_counted():
 def test_what_cannot_be_stitched_is_said():
     with pytest.raises(UserError, match="does not say which upload file a row is from"):
         stitch(upload("f1").drop("file"))
-    with pytest.raises(UserError, match="no measurement of cell 'z' in memory; choose 'all' or"):
+    with pytest.raises(UserError, match="no measurement of cell 'z' in memory; it has: "):
         stitch(upload("f1"), cell="z")
     with pytest.raises(UserError, match=r"distance_m must be .* got -1; min_weeks must be"):
         Stitching(distance_m=-1, min_weeks=0)

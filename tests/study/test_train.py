@@ -67,7 +67,7 @@ def test_a_public_mean_saves_the_rounds_that_learn_it(small_campus):
     raw = train(small_campus, label_offset_dbm="none", **fedsgd)
     centred = train(small_campus, **fedsgd)
     assert raw.history[0].rmse_db > 50
-    assert centred.history[0].rmse_db < 15
+    assert centred.history[0].rmse_db < 1.2 * centred.prepared.rmse_constant_db
 
 
 def test_the_rmse_on_earlier_rounds_is_that_of_their_data(small_campus):
