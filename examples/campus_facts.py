@@ -30,6 +30,7 @@ PUBLISHED = {
     "users": ("7", 7, 7),
     "cells": ("25", 25, 25),
     "measurements": ("169,295", 169_295 * 0.98, 169_295 * 1.02),
+    "months": ("4", 3.3, 4.3),
     "area, km²": ("about 3", 2.7, 3.3),
     "target's weeks": ("11", 11, 11),
     "measurements in a week": ("3,492", 3492 * 0.9, 3492 * 1.1),
@@ -87,10 +88,11 @@ def facts(target: Target) -> dict[str, float]:
 def _sizes(target: Target) -> list[float]:
     data, rows = target.everything, len(target.own)
     width_m, height_m = np.ptp(_xy_m(data), axis=0)
+    months = (data.table["time"][-1] - data.first).days / 30.44
     weeks, days, thirds, hours = (len(target.batches(t)) for t in ("1w", "1d", "3h", "1h"))
     return [
-        len(data.users), len(data.cells), len(data), width_m * height_m / 1e6, weeks, rows / weeks,
-        rows / days, rows / thirds, hours, rows / hours,
+        len(data.users), len(data.cells), len(data), months, width_m * height_m / 1e6, weeks,
+        rows / weeks, rows / days, rows / thirds, hours, rows / hours,
     ]  # fmt: skip
 
 
@@ -158,15 +160,20 @@ def main() -> None:
     worlds = [facts(Target.of(simulate(seed), DENSEST)) for seed in range(options.seeds)]
     reading = Reading(drop_invalid=True, max_accuracy_m=options.max_accuracy)
     real = facts(Target.of(read(options.real, reading=reading))) if options.real else None
-    print(f"| fact | published | seed 0 | seeds 0-{options.seeds - 1} |", end="")
+    print(f"| fact | published | seed 0 | mean of seeds 0-{options.seeds - 1} |", end="")
     print(" real |" if real else "")
     print("| --- " * (5 if real else 4) + "|")
     for fact, (published, *_) in PUBLISHED.items():
         values = [world[fact] for world in worlds]
-        span = f"{_text(min(values))} to {_text(max(values))}"
+        span = _spread(values)
         told = "-" if fact in OF_PLACES else _text(real[fact]) if real else ""
         cells = [fact.strip(), published, _text(values[0]), span, *([told] if real else [])]
         print("| " + " | ".join(cells) + " |")
+
+
+def _spread(values: list[float]) -> str:
+    low, high = _text(min(values)), _text(max(values))
+    return low if low == high else f"{_text(float(np.mean(values)))} ({low} to {high})"
 
 
 def _text(value: float) -> str:

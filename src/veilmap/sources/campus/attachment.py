@@ -13,7 +13,7 @@ from veilmap.sources.campus.world import Array, Campus, Flags, Index
 DAY_DB, MOMENT_DB, TAIL = 1.5, 1.8, 2
 # A phone looks for a better cell at this share of its visits, and otherwise keeps the one it has
 # as long as that is not weaker than the best by more than this.
-LOOKS_SHARE, KEPT_WITHIN_DB = 0.7, 20.0
+LOOKS_SHARE, KEPT_WITHIN_DB = 0.75, 20.0
 
 
 def attach(

@@ -19,10 +19,10 @@ SLOT_S = 600.0  # a resting phone may take a new fix every ten minutes
 LONGER_BY_NIGHT = 4.0
 # Rooms, desks, benches: a place is several spots. One changes the spot when the phone takes a fix.
 SPOTS, SPOT_SPREAD_M = 6, 35.0
-SPOT_DB = 2.5  # rooms, walls and hands differ by this much
+SPOT_DB = 2.0  # rooms, walls and hands differ by this much
 TAIL = 5  # degrees of freedom of Student's t: most Wi-Fi fixes are good, a few are far off
 RECURRING_SHARE = 0.3
-COARSE_SHARE, COARSE_M = 0.14, 125.0
+COARSE_SHARE, COARSE_M = 0.13, 120.0
 JITTER_SHARE, JITTER_M = 0.25, 0.7
 WALKING_FIX_M = 5.0
 LOST_SHARE = 0.05

@@ -10,10 +10,10 @@ from veilmap.streams import stream
 
 # The logger of a day runs all night before, or starts in the morning; it ends in the evening.
 ALL_NIGHT = 0.3
-BEGINS_H = (5.0, 7.0)
+BEGINS_H = (6.0, 7.0)
 ENDS_H = (18.5, 23.5)
 # Logged days of the others, relative to the first person: between these.
-OTHERS = (0.10, 0.23)
+OTHERS = (0.09, 0.21)
 GOLDEN = 0.6180339887498949  # its multiples spread evenly between 0 and 1
 # Loggers react to changes: so many more bursts on foot, and fewer while everything sleeps.
 MORE_ON_FOOT = 1.6
@@ -48,13 +48,17 @@ def is_night(time_s: Array) -> Flags:
 
 
 def _logged_days(world: Campus, person: int, draw: np.random.Generator) -> Index:
-    """A fixed number of the days on which the person takes part."""
+    """The first and the last day of a person's stretch, and a fixed number between them.
+
+    People join one after the other.
+    """
     low, high = OTHERS
-    share = low + (high - low) * (GOLDEN * person % 1) if person else 1.0
-    count = max(round(share * world.logged_days * world.presence_days), 1)
-    first_day = draw.integers(0, world.days - world.presence_days + 1)
-    day: Index = first_day + np.sort(draw.choice(world.presence_days, count, replace=False))
-    return day
+    rank = GOLDEN * person % 1
+    share = low + (high - low) * rank if person else 1.0
+    count = max(round(share * world.logged_days * world.presence_days), 2)
+    between = draw.permutation(np.arange(1, world.presence_days - 1))[: count - 2]
+    day = np.unique(np.r_[0, between, world.presence_days - 1])
+    return day + round(rank * (world.days - world.presence_days))
 
 
 def _candidates(world: Campus, day: Index, draw: np.random.Generator) -> Array:

@@ -22,7 +22,7 @@ VENUES_IN = ((-0.48, -0.48), (0.0, 0.48))
 # that is strong at home and still heard at work, this much below the strongest.
 FIRST_HOME = ((0.35, -0.06), (0.39, 0.06))
 FIRST_WORK = ((-0.34, -0.15), (-0.18, 0.15))
-FRINGE_DB = 12.0
+FRINGE_DB = 13.0
 CANDIDATES = 32
 # Visits of a weekday and of a weekend day: chance, begin and its spread, duration and its spread
 # (hours). On weekdays the second is lunch, between two visits to work.

@@ -46,7 +46,7 @@ class Campus:
     width_m: float = 1900.0
     height_m: float = 1580.0
     logged_days: float = 0.61
-    points_per_hour: float = 122.0
+    points_per_hour: float = 124.0
     burst_points: float = 8.0
     fix_minutes: float = 6.0
     fix_spread_m: float = 15.0
