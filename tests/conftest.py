@@ -12,7 +12,7 @@ from veilmap.measurements import Measurements
 from veilmap.sources import campus
 from veilmap.sources.campus import Campus
 
-SMALL_WORLD = Campus(users=3, days=14, presence_days=14, cells=4, logged_days=0.8)
+SMALL_WORLD = Campus(users=3, days=14, cells=4, logged_days=0.8)
 SHARED = Path(__file__).parents[1].parent / "shared"
 
 
@@ -26,7 +26,7 @@ def shared_data():
 
 @pytest.fixture(scope="session")
 def small_campus() -> Measurements:
-    """Two weeks of three users under four cells, about 24,000 rows."""
+    """Two weeks of three users under four cells, about 25,000 rows."""
     return campus.simulate(0, SMALL_WORLD)
 
 

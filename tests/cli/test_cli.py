@@ -218,6 +218,12 @@ def test_inspect_without_pictures_loads_no_plotting_library(campus_file):
     assert "densest: user " in done.stdout
 
 
+def test_simulate_takes_the_parameters_of_the_campus(capsys, tmp_path):
+    small = ["--users", "2", "--days", "9", "--cells", "4"]
+    out, _ = run(capsys, "simulate", "campus", *small, "--out", tmp_path / "c.parquet")
+    assert "measurements of 2 users in" in out
+
+
 def test_simulate_writes_what_inspect_reads(capsys, tmp_path):
     run(capsys, "simulate", "campus", "--seed", "1", "--out", tmp_path / "campus.parquet")
     out, _ = run(capsys, "inspect", tmp_path / "campus.parquet")

@@ -1,7 +1,6 @@
 import pytest
 
 from tests.cli.test_cli import run
-from veilmap.cli import simulate
 from veilmap.sources import london
 from veilmap.sources.radiocells_xml import write_upload_files
 from veilmap.sources.reader import read
@@ -55,9 +54,7 @@ def test_simulate_writes_london_as_parquet_zip_and_folder(capsys, tmp_path, monk
     assert "of 6 users in 49 cells" in out
     assert read(tmp_path / "london.parquet").cells[0] == "x455"
     few = london.uploads(7).head(300)
-    draw, timezone = simulate.UPLOADS["london"]
-    assert draw(7).head(300).equals(few)
-    monkeypatch.setitem(simulate.UPLOADS, "london", ({7: few}.__getitem__, timezone))
+    monkeypatch.setattr(london, "uploads", {7: few}.__getitem__)
     for place in ("london.zip", "london"):
         out, _ = run(capsys, "simulate", "london", "--seed", "7", "--out", tmp_path / place)
         assert f"{few['file'].n_unique()} upload files with 300 measurements" in out

@@ -14,7 +14,10 @@ COMMANDS = {
     "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
     "tune": "Find the network and learning rate that suit a cell, by Hyperband.",
     "stitch": "Make synthetic users from upload files that do not say whose they are.",
-    "simulate": "Write the measurements of a simulated world to a file.",
+}
+WORLDS = {
+    "campus": "People on a campus, as in the paper's own data: Parquet.",
+    "london": "Contributors around London, as in Radiocells: Parquet, or upload files (XML).",
 }
 
 
@@ -31,6 +34,10 @@ def make_app() -> App:
     )
     for name, help_text in COMMANDS.items():
         app.command(f"veilmap.cli.{name}:{name}_", name=name, help=help_text)
+    simulate = App(name="simulate", help="Write the measurements of a simulated world to a file.")
+    for name, help_text in WORLDS.items():
+        simulate.command(f"veilmap.cli.simulate:{name}_", name=name, help=help_text)
+    app.command(simulate)
     return app
 
 

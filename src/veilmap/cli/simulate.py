@@ -1,45 +1,58 @@
-"""``veilmap simulate``."""
+"""``veilmap simulate``, one command per world."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated
 
-import polars as pl
+from cyclopts import Group, Parameter
 
-from veilmap.cli.console import say
+from veilmap.cli.console import progress, say
 from veilmap.errors import UserError
-from veilmap.sources import london
+from veilmap.measurements import Measurements
+from veilmap.sources import campus, london
+from veilmap.sources.campus import Campus
 from veilmap.sources.radiocells_xml import ZIP, write_upload_files
-from veilmap.sources.reader import WORLDS
 
-# World → the rows of its upload files, from a seed, and their clock.
-UPLOADS: dict[str, tuple[Callable[[int], pl.DataFrame], str]] = {
-    "london": (london.uploads, london.TIMEZONE)
-}
+PARQUET = ".parquet"
+CampusOptions = Annotated[Campus, Parameter(name="*", group=Group("The world"))]
 
 
-def simulate_(world: Literal["campus", "london"] = "campus", *, seed: int = 0, out: Path) -> None:
-    """Write the measurements of a simulated world.
+def campus_(*, seed: int = 0, out: Path, world: CampusOptions = Campus()) -> None:
+    """Write the measurements of people on a campus to a Parquet file.
 
     Args:
-        world: which one.
         seed: the same seed gives the same measurements.
-        out: a file ending in .parquet, which any command of veilmap reads; london also writes its
-            raw upload files, into a .zip or, where the name has no ending, into a new folder.
+        out: the file to write, ending in .parquet; any command of veilmap reads it.
     """
-    if out.suffix == ".parquet":
-        _write_measurements(world, seed, out)
-    elif world in UPLOADS and out.suffix in (ZIP, ""):
-        _write_uploads(world, seed, out)
+    if out.suffix != PARQUET:
+        raise UserError(f"simulate campus writes Parquet; name the file {out.with_suffix(PARQUET)}")
+    with progress() as bar:
+        people = partial(bar.track, total=world.users, description="people")
+        measurements = campus.simulate(seed, world, people)
+    _write(measurements, out)
+
+
+def london_(*, seed: int = 0, out: Path) -> None:
+    """Write the measurements around London, as synthetic users or as upload files.
+
+    Args:
+        seed: the same seed gives the same measurements.
+        out: synthetic users to a file ending in .parquet, which any command of veilmap reads; or
+            the raw upload files (Radiocells XML) into a .zip or, where the name has no ending,
+            into a new folder.
+    """
+    if out.suffix == PARQUET:
+        _write(london.simulate(seed), out)
+    elif out.suffix in (ZIP, ""):
+        _write_uploads(seed, out)
     else:
-        uploads = ", or upload files to a .zip or a folder" if world in UPLOADS else ""
         raise UserError(
-            f"simulate {world} writes Parquet{uploads}; name the file {out.with_suffix('.parquet')}"
+            "simulate london writes Parquet, or upload files to a .zip or a folder; name the file "
+            f"{out.with_suffix(PARQUET)}"
         )
 
 
-def _write_measurements(world: str, seed: int, out: Path) -> None:
-    measurements = WORLDS[world](seed)
+def _write(measurements: Measurements, out: Path) -> None:
     measurements.write_parquet(out)
     say(
         f"wrote {out}: {len(measurements):,} measurements of {len(measurements.users)} users "
@@ -47,11 +60,10 @@ def _write_measurements(world: str, seed: int, out: Path) -> None:
     )
 
 
-def _write_uploads(world: str, seed: int, out: Path) -> None:
-    draw, timezone = UPLOADS[world]
-    rows = draw(seed)
-    files = write_upload_files(rows, out, timezone=timezone)
+def _write_uploads(seed: int, out: Path) -> None:
+    rows = london.uploads(seed)
+    files = write_upload_files(rows, out, timezone=london.TIMEZONE)
     say(
         f"wrote {out}: {files:,} upload files with {rows.height:,} measurements of "
-        f"{rows['cell'].n_unique()} cells, times by the clock of {timezone}"
+        f"{rows['cell'].n_unique()} cells, times by the clock of {london.TIMEZONE}"
     )

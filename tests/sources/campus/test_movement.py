@@ -64,7 +64,7 @@ def test_people_sleep_at_home_and_work_on_weekdays(stays):
 def test_the_logger_runs_on_the_wanted_share_of_days(stays):
     when = moments(WORLD, stays, 0, 0)
     days = np.unique(when.start_s // DAY_S)
-    assert len(days) == round(WORLD.logged_days * WORLD.presence_days)
+    assert len(days) == round(WORLD.logged_days * WORLD.stretch_days)
     assert np.ptp(days) < WORLD.presence_days
 
 

@@ -14,7 +14,7 @@ def test_the_same_seed_gives_the_same_world_and_another_another(small_campus):
 
 
 def test_one_more_user_leaves_the_others_as_they_were():
-    world = {"days": 7, "presence_days": 7, "cells": 4}
+    world = {"days": 7, "cells": 4}
     fewer = campus.simulate(0, Campus(users=2, **world)).table
     more = campus.simulate(0, Campus(users=3, **world)).table
     assert more.filter(pl.col("user") != "2").equals(fewer)
@@ -58,7 +58,7 @@ def test_any_number_of_users_days_and_cells():
     data = campus.simulate(3, Campus(users=12, days=9, presence_days=5, cells=60))
     assert len(data.users) == 12
     assert 25 < len(data.cells) <= 60
-    one = campus.simulate(0, Campus(users=1, days=1, presence_days=1, cells=2, logged_days=1.0))
+    one = campus.simulate(0, Campus(users=1, days=1, cells=2, logged_days=1.0))
     assert one.users == ["0"]
     assert one.cells == ["x204"]
 
@@ -68,7 +68,6 @@ def test_any_number_of_users_days_and_cells():
     [
         ({"users": 0}, "users must be above 0 and finite, got 0"),
         ({"cells": 1}, "cells must be at least 2, one for each provider, got 1"),
-        ({"presence_days": 121}, "presence_days must be at most days = 120, got 121"),
         ({"logged_days": 1.5}, "logged_days must be at most 1, got 1.5"),
         ({"burst_points": 0.5}, "burst_points must be at least 1, got 0.5"),
         ({"mean_dbm": 3.0}, "mean_dbm must be between -140 and -44 dBm, got 3.0"),

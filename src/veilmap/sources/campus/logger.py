@@ -55,10 +55,11 @@ def _logged_days(world: Campus, person: int, draw: np.random.Generator) -> Index
     low, high = OTHERS
     rank = GOLDEN * person % 1
     share = low + (high - low) * rank if person else 1.0
-    count = max(round(share * world.logged_days * world.presence_days), 2)
-    between = draw.permutation(np.arange(1, world.presence_days - 1))[: count - 2]
-    day = np.unique(np.r_[0, between, world.presence_days - 1])
-    return day + round(rank * (world.days - world.presence_days))
+    days = world.stretch_days
+    count = max(round(share * world.logged_days * days), 2)
+    between = draw.permutation(np.arange(1, days - 1))[: count - 2]
+    day = np.unique(np.r_[0, between, days - 1])
+    return day + round(rank * (world.days - days))
 
 
 def _candidates(world: Campus, day: Index, draw: np.random.Generator) -> Array:

@@ -1,5 +1,7 @@
 """From the people's days to the table of measurements, one person after the other."""
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import polars as pl
 
@@ -24,17 +26,21 @@ BURST_STEP_S = 3  # between the rows of a burst
 WEAKEST_DBM, STRONGEST_DBM = -140, -44  # what a phone can report
 
 
-def simulate(seed: int = 0, world: Campus = Campus()) -> Measurements:
+def simulate(
+    seed: int = 0,
+    world: Campus = Campus(),
+    watch: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> Measurements:
     """All measurements of the world; the same seed gives the same ones.
 
     What a person does and logs depends on the seed and that person alone: with more users the
-    first ones stay as they are.
+    first ones stay as they are. ``watch`` goes through the people and may show how far it is.
     """
     streets = Streets.draw(world, stream(seed, "campus", "streets"))
     networks = [Network.draw(world, seed, provider) for provider in range(PROVIDERS)]
     people = [
         _measure(world, streets, networks[person % PROVIDERS], seed, person)
-        for person in range(world.users)
+        for person in watch(range(world.users))
     ]
     rows = pl.concat(people)
     rows = rows.with_columns(cell=_names(people[0], world), rsrp_dbm=_levelled(people[0], world))

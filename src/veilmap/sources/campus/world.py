@@ -23,18 +23,18 @@ class Campus:
     Attributes:
         users: people with one phone each.
         days: that the measuring goes on.
-        presence_days: of which one person takes part, in one stretch.
+        presence_days: of which one person takes part, in one stretch, at most.
         cells: sectors of both providers together.
-        width_m: of the campus, east-west.
-        height_m: of the campus, north-south.
+        width_m: of the campus, east-west, in metres.
+        height_m: of the campus, north-south, in metres.
         logged_days: share of the first person's days on which the logger runs; others log less.
         points_per_hour: of a phone at rest by day while the logger runs.
         burst_points: rows of a burst, on average; a burst has one fix.
         fix_minutes: how long a resting phone keeps one fix by day.
-        fix_spread_m: error of a fix from Wi-Fi.
-        mean_dbm: of the first person's densest cell; sets the power of all cells.
+        fix_spread_m: error of a fix from Wi-Fi, in metres.
+        mean_dbm: RSRP of the first person in its densest cell; sets the power of all cells.
         shadowing_db: standard deviation of the shadowing.
-        shadowing_length_m: distance at which its correlation falls to 1/e.
+        shadowing_length_m: distance at which its correlation falls to 1/e, in metres.
         fading_looks: independent looks that one reading averages; more of them fade less.
         drift_db: standard deviation of a cell's change from week to week.
     """
@@ -66,14 +66,16 @@ class Campus:
                 yield out_of_range(field.name, "above 0 and finite", value)
         if not -140 < self.mean_dbm < -44:
             yield out_of_range("mean_dbm", "between -140 and -44 dBm", self.mean_dbm)
-        if self.presence_days > self.days:
-            yield out_of_range("presence_days", f"at most days = {self.days}", self.presence_days)
         if self.logged_days > 1:
             yield out_of_range("logged_days", "at most 1", self.logged_days)
         if self.burst_points < 1:
             yield out_of_range("burst_points", "at least 1", self.burst_points)
         if self.cells < 2:
             yield out_of_range("cells", "at least 2, one for each provider", self.cells)
+
+    @property
+    def stretch_days(self) -> int:
+        return min(self.presence_days, self.days)
 
     @property
     def size_m(self) -> Array:
