@@ -25,6 +25,7 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/train.py
 	$(BIN)/python benchmarks/inspect_csv.py
+	$(BIN)/python benchmarks/simulate_campus.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
