@@ -3,7 +3,7 @@
     python examples/london_facts.py [SEEDS]
 
 The second column of numbers is seed 0, the third the range over the seeds 0, 1, … (five of them).
-EMD is the square root of the sliced W1 in metres, over 300 directions.
+EMD is the square root of the sliced W1 in metres.
 """
 
 import sys
@@ -14,9 +14,11 @@ import polars as pl
 from pyproj import Geod
 
 from veilmap.measurements import Measurements
+from veilmap.metrics.transport import emd_paper
 from veilmap.sources import london
 from veilmap.sources.london.uploads import with_device_text
 from veilmap.sources.stitch import stitch
+from veilmap.streams import stream
 
 PUBLISHED = {
     "upload files in all": "about 3,500",
@@ -108,23 +110,12 @@ def share_of_small_batches(table, user):
 
 def similarity(points):
     """Largest EMD within users 1-4, smallest to 0 and 5, and that of random points to user 3."""
-    target, draw = points["3"], np.random.default_rng(0)
+    target, draw = points["3"], stream(0, "random points")
     random = draw.uniform(target.min(axis=0), target.max(axis=0), target.shape)
     points["0"] = points["0"][::20]  # enough of 59,338 for two digits
-    of = {user: quantiles_m(xy_m) for user, xy_m in points.items()}
-    alike = max(emd(of[one], of[other]) for one, other in combinations("1234", 2))
-    unlike = min(emd(of[one], of[other]) for one, other in product("1234", "05"))
-    return alike, unlike, emd(quantiles_m(random), of["3"])
-
-
-def emd(one, other):
-    return np.abs(one - other).mean() ** 0.5
-
-
-def quantiles_m(xy_m, directions=300):
-    turn = np.pi * (np.arange(directions) + 0.5) / directions
-    share = (np.arange(500) + 0.5) / 500
-    return np.quantile(xy_m @ np.array([np.cos(turn), np.sin(turn)]), share, axis=0)
+    alike = max(emd_paper(points[one], points[other]) for one, other in combinations("1234", 2))
+    unlike = min(emd_paper(points[one], points[other]) for one, other in product("1234", "05"))
+    return alike, unlike, emd_paper(random, target)
 
 
 def shown(value):

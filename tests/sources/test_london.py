@@ -11,6 +11,7 @@ import pytest
 from veilmap.errors import UserError
 from veilmap.geo import distance_m
 from veilmap.measurements import Measurements
+from veilmap.metrics.transport import emd_paper
 from veilmap.rounds import cut, parse_interval
 from veilmap.sources import london
 from veilmap.sources.london import London, people
@@ -48,17 +49,6 @@ def points(measurements):
     return {
         user: group.select("x_m", "y_m").to_numpy() for (user,), group in table.group_by("user")
     }
-
-
-def emd_paper(one, other):
-    """The square root of the sliced W1 in metres, by 60 directions and 300 quantiles."""
-    turn = np.pi * (np.arange(60) + 0.5) / 60
-    directions = np.array([np.cos(turn), np.sin(turn)])
-    share = (np.arange(300) + 0.5) / 300
-    gap_m = np.quantile(one @ directions, share, axis=0) - np.quantile(
-        other @ directions, share, axis=0
-    )
-    return np.abs(gap_m).mean() ** 0.5
 
 
 def test_the_densest_cell_is_x455_with_64302_measurements(measurements):
