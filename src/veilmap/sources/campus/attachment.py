@@ -19,24 +19,24 @@ LOOKS_SHARE, KEPT_WITHIN_DB = 0.75, 20.0
 def attach(
     world: Campus, network: Network, moments: Moments, fixes: Fixes, draw: np.random.Generator
 ) -> tuple[Index, Array]:
-    """(cell, mean dBm) of each burst of one phone, with the provider's cells numbered from 0."""
+    """(cell, mean power) of each burst of one phone, with the provider's cells numbered from 0."""
     indoors = ~moments.walking
-    at_place_dbm = network.received_dbm(world, fixes.place_m, indoors)
+    at_place_db = network.received_db(world, fixes.place_m, indoors)
     day = (moments.start_s // DAY_S).astype(int)
-    liking_db = np.zeros_like(at_place_dbm)
+    liking_db = np.zeros_like(at_place_db)
     for scale_db, period in ((DAY_DB, day), (MOMENT_DB, fixes.visit)):
-        noise = draw.standard_t(TAIL, (len(at_place_dbm), period.max(initial=0) + 1))
+        noise = draw.standard_t(TAIL, (len(at_place_db), period.max(initial=0) + 1))
         liking_db += scale_db * noise[:, period]
-    best = (at_place_dbm + liking_db).argmax(axis=0)
+    best = (at_place_db + liking_db).argmax(axis=0)
     looks = draw.random(fixes.visit.max(initial=0) + 1) < LOOKS_SHARE
-    cell = _keep(best, looks[fixes.visit], at_place_dbm)
-    here_dbm = network.received_dbm(world, fixes.true_m, indoors)
-    return cell, here_dbm[cell, np.arange(len(cell))] + fixes.spot_db
+    cell = _keep(best, looks[fixes.visit], at_place_db)
+    here_db = network.received_db(world, fixes.true_m, indoors)
+    return cell, here_db[cell, np.arange(len(cell))] + fixes.spot_db
 
 
-def _keep(best: Index, looks: Flags, dbm: Array) -> Index:
+def _keep(best: Index, looks: Flags, power_db: Array) -> Index:
     """The best cell at the last look, where it still serves; else the best one now."""
     burst = np.arange(len(best))
     kept = best[np.maximum.accumulate(np.where(looks, burst, 0))]
-    serves = dbm[kept, burst] > dbm[best, burst] - KEPT_WITHIN_DB
+    serves = power_db[kept, burst] > power_db[best, burst] - KEPT_WITHIN_DB
     return np.where(serves, kept, best)

@@ -15,11 +15,11 @@ from veilmap.sources.campus.streets import WALKING_M_S
 from veilmap.sources.campus.world import Array, Campus, Flags, Index
 from veilmap.streams import stream
 
-SLOT_S = 600.0  # a resting phone may take a new fix every ten minutes
-LONGER_BY_NIGHT = 4.0
+SLOT_S = 60.0  # a resting phone may take a new fix every minute
+LONGER_BY_NIGHT = 2.5
 # Rooms, desks, benches: a place is several spots. One changes the spot when the phone takes a fix.
 SPOTS, SPOT_SPREAD_M = 6, 35.0
-SPOT_DB = 2.0  # rooms, walls and hands differ by this much
+SPOT_DB = 1.0  # rooms, walls and hands differ by this much
 TAIL = 5  # degrees of freedom of Student's t: most Wi-Fi fixes are good, a few are far off
 RECURRING_SHARE = 0.3
 COARSE_SHARE, COARSE_M = 0.13, 120.0

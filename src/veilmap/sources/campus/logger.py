@@ -13,7 +13,7 @@ ALL_NIGHT = 0.3
 BEGINS_H = (6.0, 7.0)
 ENDS_H = (18.5, 23.5)
 # Logged days of the others, relative to the first person: between these.
-OTHERS = (0.09, 0.21)
+OTHERS = (0.10, 0.22)
 GOLDEN = 0.6180339887498949  # its multiples spread evenly between 0 and 1
 # Loggers react to changes: so many more bursts on foot, and fewer while everything sleeps.
 MORE_ON_FOOT = 1.6
@@ -65,7 +65,7 @@ def _logged_days(world: Campus, person: int, draw: np.random.Generator) -> Index
 def _candidates(world: Campus, day: Index, draw: np.random.Generator) -> Array:
     """Moments while the logger runs, at the rate of a walker."""
     begin_h = np.where(draw.random(len(day)) < ALL_NIGHT, 0.0, draw.uniform(*BEGINS_H, len(day)))
-    lasts_h = np.minimum(draw.uniform(*ENDS_H, len(day)), 24) - begin_h
+    lasts_h = draw.uniform(*ENDS_H, len(day)) - begin_h
     bursts_per_hour = MORE_ON_FOOT * world.points_per_hour / world.burst_points
     session = np.repeat(np.arange(len(day)), draw.poisson(lasts_h * bursts_per_hour))
     time_h = (24 * day + begin_h)[session] + lasts_h[session] * draw.random(len(session))

@@ -22,8 +22,8 @@ VENUES_IN = ((-0.48, -0.48), (0.0, 0.48))
 # that is strong at home and still heard at work, this much below the strongest.
 FIRST_HOME = ((0.35, -0.06), (0.39, 0.06))
 FIRST_WORK = ((-0.34, -0.15), (-0.18, 0.15))
-FRINGE_DB = 13.0
-CANDIDATES = 32
+FRINGE_DB = 10.0
+CANDIDATES = 128
 # Visits of a weekday and of a weekend day: chance, begin and its spread, duration and its spread
 # (hours). On weekdays the second is lunch, between two visits to work.
 HABITS = np.array(
@@ -44,7 +44,7 @@ HABITS = np.array(
 )
 TO_WORK = np.array([[True, False, True, False], [False, False, True, False]])
 SHORTEST_H = 0.2
-HOME_WORTH_S = 3600.0  # with less time than this between two visits nobody goes home
+HOME_WORTH_S = 7200.0  # with less time than this between two visits nobody goes home
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _first_places(
     """(home, work): of some homes the one with the clearest cell, and work at its fringe."""
     homes, works = (draw.uniform(*box, (CANDIDATES, 2)) for box in (FIRST_HOME, FIRST_WORK))
     at_home, at_work = (
-        network.received_dbm(world, places * world.size_m, np.ones(CANDIDATES, bool))
+        network.received_db(world, places * world.size_m, np.ones(CANDIDATES, bool))
         for places in (homes, works)
     )
     ranked = np.sort(at_home, axis=0)
@@ -130,10 +130,11 @@ def _home_between(
     place: Index, begin_s: Array, end_s: Array, until_s: float
 ) -> tuple[Index, Array]:
     """Home first, last, and in every long gap between visits."""
-    next_s = np.r_[begin_s[1:], np.inf]
+    next_s = np.r_[begin_s, np.inf][1:]
     goes_home = next_s - end_s > HOME_WORTH_S
     after = np.r_[0, np.flatnonzero(goes_home) + 1]
-    leaves_home_s = np.r_[begin_s[:1], np.minimum(next_s[goes_home], until_s)]
+    leaves_home_s = np.minimum(np.r_[begin_s, np.inf][:1], until_s)
+    leaves_home_s = np.r_[leaves_home_s, np.minimum(next_s[goes_home], until_s)]
     places = np.insert(place, after, HOME)
     leave_s = np.insert(np.minimum(end_s, next_s), after, leaves_home_s)
     moves = np.r_[places[1:] != places[:-1], True]

@@ -1,9 +1,10 @@
 """Sites with sector antennas, and what a phone receives from each cell.
 
-Path loss and shadowing are those of 3GPP TR 38.901, urban macro with line of sight: 28 + 22 log10 d
-+ 20 log10 f dB (d in metres, f in GHz), 4 dB of shadowing that decorrelates in 37 m. The antenna is
-that of TR 36.942: -min(12 (θ/65°)², 20) dB; so are the correlations of the shadowing, 0.5 between
-sites and 1 within one.
+Path loss and shadowing are those of 3GPP TR 38.901, urban macro with line of sight: with d in
+metres and f in GHz 28 + 22 log10 d + 20 log10 f dB up to the breakpoint and 40 log10 d beyond it,
+and 4 dB of shadowing that decorrelates in 37 m. The antenna is that of TR 36.942:
+-min(12 (θ/65°)², 20) dB; so are the correlations of the shadowing, 0.5 between sites and 1 within
+one. Powers here are relative: ``simulation`` shifts all of them to the wanted mean.
 """
 
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from veilmap.streams import stream
 
 PROVIDERS = 2
 SECTORS = 3
-HEIGHT_M, CARRIER_GHZ = 25.0, 2.0
-# 46 dBm over the 1,200 subcarriers of 20 MHz, and 15 dB of antenna gain.
-POWER_DBM = 46 - 10 * np.log10(1200) + 15
-PENETRATION_DB = 12.0  # into a building
+SITE_HEIGHT_M, PHONE_HEIGHT_M, CARRIER_HZ = 25.0, 1.5, 2e9
+LIGHT_M_S = 3e8
+# The effective heights are a metre less than the real ones.
+BREAKPOINT_M = 4 * (SITE_HEIGHT_M - 1) * (PHONE_HEIGHT_M - 1) * CARRIER_HZ / LIGHT_M_S
+PENETRATION_DB = 12.0  # into a building: TR 38.901, low-loss model at 2 GHz
 BEAM_DEG, BACK_DB = 65.0, 20.0
 SITE_CORRELATION = 0.5
 MARGIN_M = 300.0  # of the shadowing beyond the campus
@@ -55,25 +57,35 @@ class Network:
         fields = Fields.draw(sites + 1, -reach_m, reach_m, world.shadowing_length_m, draw)
         return cls(site, sites_m[site], turn_deg[site] + 360 / SECTORS * sector, fields)
 
-    def received_dbm(self, world: Campus, xy_m: Array, indoors: Flags) -> Array:
-        """Mean power of every cell (rows) at every position (columns)."""
-        dbm = np.empty((len(self.site), len(xy_m)))
+    def received_db(self, world: Campus, xy_m: Array, indoors: Flags) -> Array:
+        """Mean power of every cell (rows) at every position (columns), up to a constant."""
+        power_db = np.empty((len(self.site), len(xy_m)))
         common = np.sqrt(SITE_CORRELATION) * self.shadowing.at(-1, xy_m)
         for cell, site in enumerate(self.site):
             own = np.sqrt(1 - SITE_CORRELATION) * self.shadowing.at(site, xy_m)
-            dbm[cell] = world.shadowing_db * (common + own) - self._loss_db(cell, xy_m)
-        dbm += POWER_DBM - PENETRATION_DB * indoors
-        return dbm
+            away_m = xy_m - self.site_m[cell]
+            power_db[cell] = world.shadowing_db * (common + own) - path_loss_db(away_m)
+            power_db[cell] -= antenna_loss_db(away_m, self.azimuth_deg[cell])
+        power_db -= PENETRATION_DB * indoors
+        return power_db
 
-    def _loss_db(self, cell: int, xy_m: Array) -> Array:
-        """Path loss and what the antenna gives away off its beam."""
-        away_m = xy_m - self.site_m[cell]
-        distance_m = np.hypot(np.hypot(*away_m.T), HEIGHT_M)
-        bearing_deg = np.degrees(np.arctan2(*away_m.T))
-        off_deg = (bearing_deg - self.azimuth_deg[cell] + 180) % 360 - 180
-        antenna_db = np.minimum(12 * (off_deg / BEAM_DEG) ** 2, BACK_DB)
-        loss_db: Array = 28 + 22 * np.log10(distance_m) + 20 * np.log10(CARRIER_GHZ) + antenna_db
-        return loss_db
+
+def path_loss_db(away_m: Array) -> Array:
+    """PL1 and PL2 of TR 38.901, table 7.4.1-1, UMa LOS, without what is the same everywhere."""
+    drop_m = SITE_HEIGHT_M - PHONE_HEIGHT_M
+    ground_m = np.hypot(*away_m.T)
+    slant_m = np.hypot(ground_m, drop_m)
+    beyond_db = 40 * np.log10(slant_m) - 9 * np.log10(BREAKPOINT_M**2 + drop_m**2)
+    loss_db: Array = np.where(ground_m <= BREAKPOINT_M, 22 * np.log10(slant_m), beyond_db)
+    return loss_db
+
+
+def antenna_loss_db(away_m: Array, azimuth_deg: float) -> Array:
+    """What a sector loses off the middle of its beam."""
+    bearing_deg = np.degrees(np.arctan2(*away_m.T))
+    off_deg = (bearing_deg - azimuth_deg + 180) % 360 - 180
+    loss_db: Array = np.minimum(12 * (off_deg / BEAM_DEG) ** 2, BACK_DB)
+    return loss_db
 
 
 def _sites(world: Campus, provider: int, count: int) -> Array:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import polars as pl
 
+from veilmap.errors import UserError
 from veilmap.geo import Projection
 from veilmap.measurements import Measurements
 from veilmap.sources.campus.attachment import attach
@@ -42,10 +43,15 @@ def simulate(
         _measure(world, streets, networks[person % PROVIDERS], seed, person)
         for person in watch(range(world.users))
     ]
+    if people[0].is_empty():
+        raise UserError(
+            "the first person of this campus has no measurement; raise points_per_hour "
+            f"(got {world.points_per_hour:g}), logged_days ({world.logged_days:g}) or days"
+        )
     rows = pl.concat(people)
     rows = rows.with_columns(cell=_names(people[0], world), rsrp_dbm=_levelled(people[0], world))
     return Measurements.of(
-        rows.with_columns(time=_time()).drop("second"),
+        rows.with_columns(time=_time()).drop_nulls("time").drop("second"),
         timezone=TIMEZONE,
         source=f"simulated campus (seed {seed})",
     )
@@ -98,8 +104,11 @@ def _levelled(first: pl.DataFrame, world: Campus) -> pl.Expr:
 
 
 def _time() -> pl.Expr:
-    midnight = pl.lit(START).str.to_datetime(time_unit="us").dt.replace_time_zone(TIMEZONE)
-    return (midnight + pl.duration(seconds=pl.col("second"))).dt.convert_time_zone("UTC")
+    """By the clock on the wall, which people live by; the hour that it skips in spring is lost."""
+    midnight = pl.lit(START).str.to_datetime(time_unit="us")
+    shown = midnight + pl.duration(seconds=pl.col("second"))
+    local = shown.dt.replace_time_zone(TIMEZONE, ambiguous="earliest", non_existent="null")
+    return local.dt.convert_time_zone("UTC")
 
 
 def _degrees(xy_m: Array) -> tuple[Array, Array]:

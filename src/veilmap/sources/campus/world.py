@@ -1,7 +1,7 @@
 """The parameters of the simulated campus, and where each default comes from."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,25 @@ Flags = NDArray[np.bool_]
 # Steps of the R2 sequence (Roberts, 2018), which fills a square evenly for any number of points.
 EVENLY = np.array([0.7548776662466927, 0.5698402909980532])
 
+# Below these a world makes no sense: one provider without a cell, fixes shorter than the bursts.
+LOWEST: dict[str, float] = {
+    "users": 1,
+    "days": 1,
+    "presence_days": 1,
+    "cells": 2,
+    "width_m": 500.0,
+    "height_m": 500.0,
+    "logged_days": 0.0,
+    "points_per_hour": 0.0,
+    "burst_points": 1.0,
+    "fix_minutes": 1.0,
+    "fix_spread_m": 0.0,
+    "shadowing_db": 0.0,
+    "shadowing_length_m": 1.0,
+    "fading_looks": 0.5,
+    "drift_db": 0.0,
+}
+
 
 @dataclass(frozen=True)
 class Campus:
@@ -27,7 +46,7 @@ class Campus:
         cells: sectors of both providers together.
         width_m: of the campus, east-west, in metres.
         height_m: of the campus, north-south, in metres.
-        logged_days: share of the first person's days on which the logger runs; others log less.
+        logged_days: share of the first person's days with a running logger; others log less.
         points_per_hour: of a phone at rest by day while the logger runs.
         burst_points: rows of a burst, on average; a burst has one fix.
         fix_minutes: how long a resting phone keeps one fix by day.
@@ -36,7 +55,7 @@ class Campus:
         shadowing_db: standard deviation of the shadowing.
         shadowing_length_m: distance at which its correlation falls to 1/e, in metres.
         fading_looks: independent looks that one reading averages; more of them fade less.
-        drift_db: standard deviation of a cell's change from week to week.
+        drift_db: standard deviation of a cell's drift over the weeks.
     """
 
     users: int = 7
@@ -46,32 +65,31 @@ class Campus:
     width_m: float = 1900.0
     height_m: float = 1580.0
     logged_days: float = 0.61
-    points_per_hour: float = 124.0
+    points_per_hour: float = 122.0
     burst_points: float = 8.0
-    fix_minutes: float = 6.0
+    fix_minutes: float = 9.0
     fix_spread_m: float = 15.0
     mean_dbm: float = -96.0
     shadowing_db: float = 4.0
     shadowing_length_m: float = 37.0
-    fading_looks: float = 4.0
+    fading_looks: float = 6.0
     drift_db: float = 1.0
 
     def __post_init__(self) -> None:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name != "mean_dbm" and not 0 < value < float("inf"):
-                yield out_of_range(field.name, "above 0 and finite", value)
+        for name, lowest in LOWEST.items():
+            value = getattr(self, name)
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            if isinstance(lowest, int) and not is_whole:
+                yield out_of_range(name, "a whole number", value)
+            elif not lowest <= value < float("inf"):
+                yield out_of_range(name, f"at least {lowest:g} and finite", value)
         if not -140 < self.mean_dbm < -44:
             yield out_of_range("mean_dbm", "between -140 and -44 dBm", self.mean_dbm)
         if self.logged_days > 1:
             yield out_of_range("logged_days", "at most 1", self.logged_days)
-        if self.burst_points < 1:
-            yield out_of_range("burst_points", "at least 1", self.burst_points)
-        if self.cells < 2:
-            yield out_of_range("cells", "at least 2, one for each provider", self.cells)
 
     @property
     def stretch_days(self) -> int:
