@@ -104,6 +104,11 @@ class Measurements:
         return by_size(self.table, "cell")
 
     @property
+    def xy_m(self) -> NDArray[np.float64]:
+        """Positions in metres of the projection, one row per measurement."""
+        return self.table.select("x_m", "y_m").to_numpy()
+
+    @property
     def first(self) -> datetime:
         """When the first measurement was made."""
         moment: datetime = self.table["time"][0]

@@ -7,10 +7,14 @@ from zoneinfo import ZoneInfo
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.data import left_out_text
 from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.errors import UserError
 from veilmap.inspection import Inspection, inspect
+from veilmap.inspection.labels import labels
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
+
+_NAMED_USERS = 12  # as many as a picture shows
 
 
 def inspect_(
@@ -28,7 +32,9 @@ def inspect_(
         config: settings file (TOML) under the options given here.
         plot: a folder for pictures: a map, the users, the largest cells, who is like whom.
     """
-    _show(inspect(file, columns, reading))
+    if plot is not None and plot.exists() and not plot.is_dir():
+        raise UserError(f"{plot} is a file; name a folder for the pictures")
+    _show(inspect(file, columns, reading), reading)
     if plot is not None:
         _draw(file, columns, reading, plot)
 
@@ -37,14 +43,18 @@ def _draw(file: str, columns: Columns, reading: Reading, folder: Path) -> None:
     # Matplotlib is slow to load and needed only here.
     from veilmap.inspection.pictures import write_pictures
 
+    measurements = read(file, columns, replace(reading, drop_invalid=True))
     say("")
-    for path in write_pictures(read(file, columns, replace(reading, drop_invalid=True)), folder):
+    for path in write_pictures(measurements, folder):
         say(f"wrote {path}")
+    for user, label in list(labels(measurements.users).items())[:_NAMED_USERS]:
+        if label != user:
+            say(f"user {label} in them is {user}")
     if not is_world(file):
         say("these pictures show where people were; keep them as you keep the data")
 
 
-def _show(found: Inspection) -> None:
+def _show(found: Inspection, reading: Reading) -> None:
     facts = table(None, "", "", left=2)
     facts.show_header = False
     facts.add_row("file", found.source)
@@ -74,7 +84,7 @@ def _show(found: Inspection) -> None:
     for fault in found.faults:
         facts.add_row("", str(fault))
     stdout.print(facts)
-    if found.faults:
+    if found.faults and not reading.drop_invalid:
         say("\nread the others with --drop-invalid")
     say(
         f"\ndensest: user {found.densest_user} in cell {found.densest_cell}, "

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from veilmap.canvas import as_written, fitted_sheet
-from veilmap.inspection.labels import short_names, shortened, shown_users
+from veilmap.inspection.labels import shortened, shown_users
 from veilmap.inspection.similarity import Similarity
 
 _SQUARE = 0.62  # inches
@@ -22,7 +22,7 @@ def draw_similarity(found: Similarity) -> Figure:
     for (row, column), emd_m in _numbered(found):
         colour = "white" if emd_m < 0.5 * highest_m else "black"
         axes.text(column, row, f"{emd_m:,.0f}", ha="center", va="center", color=colour, fontsize=8)
-    names = [as_written(name) for name in short_names(found.users)]
+    names = [as_written(name) for name in found.users]
     axes.set_yticks(range(len(names)), names)
     axes.set_xticks(range(len(names)), names)
     if max(map(len, names)) > _UPRIGHT:

@@ -23,7 +23,7 @@ def draw_top_cells(found: TopCells) -> Figure:
     figure = fitted_sheet((14, 1.8 + 0.75 * max(len(found.users), 3)))
     by_cell, by_interval, sizes = figure.subplots(1, 3, width_ratios=[1.25, 1.25, 1])
     cells = [f"cell {as_written(name)}" for name in short_names(found.cells)]
-    users = [f"user {as_written(name)}" for name in short_names(found.users)]
+    users = [f"user {as_written(name)}" for name in found.users]
     durations = [f"T = {interval}" for interval in found.intervals]
     _bars(by_cell, found.points, users, cells, _CELL_COLOURS)
     _label(by_cell, "Measurements per user", "measurements")

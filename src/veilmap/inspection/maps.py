@@ -8,7 +8,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from veilmap.area import Area
-from veilmap.inspection.labels import short_names
 from veilmap.measurements import Measurements
 
 # Of the distinct places along each axis; a few far ones would shrink all others to a spot.
@@ -43,7 +42,7 @@ def overview(data: Measurements, most_users: int = 2) -> Maps:
     """Everybody, then the densest users, all in one frame (fig:density_maps_uci)."""
     if len(data.users) == 1:
         return each_user(data)
-    frame = frame_around(_xy_m(data))
+    frame = frame_around(data.xy_m)
     everybody = _panel(f"all {len(data.users):,} users", data, frame, frame)
     densest = [_panel(title, mine, frame, frame) for title, mine in _densest(data, most_users)]
     return Maps((everybody, *densest), _range_dbm(data))
@@ -51,18 +50,17 @@ def overview(data: Measurements, most_users: int = 2) -> Maps:
 
 def each_user(data: Measurements, most_users: int = 8) -> Maps:
     """The densest users, each in a square frame of its own (fig:radio_cell_x455_user_stats)."""
-    whole = frame_around(_xy_m(data))
+    whole = frame_around(data.xy_m)
     panels = [
-        _panel(title, mine, frame_around(_xy_m(mine), widest=1.0), whole)
+        _panel(title, mine, frame_around(mine.xy_m, widest=1.0), whole)
         for title, mine in _densest(data, most_users)
     ]
     return Maps(tuple(panels), _range_dbm(data))
 
 
 def _densest(data: Measurements, most_users: int) -> Iterator[tuple[str, Measurements]]:
-    users = data.users[:most_users]
-    for user, name in zip(users, short_names(users), strict=True):
-        yield f"user {name}", data.keep(pl.col("user") == user)
+    for user in data.users[:most_users]:
+        yield f"user {user}", data.keep(pl.col("user") == user)
 
 
 def frame_around(xy_m: NDArray[np.float64], widest: float = _WIDEST) -> Area:
@@ -94,7 +92,7 @@ def dots(
 
 def _panel(title: str, data: Measurements, frame: Area, whole: Area) -> MapPanel:
     """What lies in ``frame``, told from the middle of ``whole``."""
-    xy_m, middle_m = _xy_m(data), whole.centre_m
+    xy_m, middle_m = data.xy_m, whole.centre_m
     inside = frame.contains(xy_m)
     dot_xy_m, dot_dbm = dots(xy_m[inside], data.table["rsrp_dbm"].to_numpy()[inside], frame)
     corners_m = np.array([[frame.x_min_m, frame.y_min_m], [frame.x_max_m, frame.y_max_m]])
@@ -106,10 +104,6 @@ def _panel(title: str, data: Measurements, frame: Area, whole: Area) -> MapPanel
         points=len(data),
         outside=int((~inside).sum()),
     )
-
-
-def _xy_m(data: Measurements) -> NDArray[np.float64]:
-    return data.table.select("x_m", "y_m").to_numpy()
 
 
 def _range_dbm(data: Measurements) -> tuple[float, float]:

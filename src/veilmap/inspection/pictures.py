@@ -1,8 +1,10 @@
 """The pictures of a measurement file, one PNG each."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 from matplotlib.figure import Figure
 
 from veilmap.canvas import png
@@ -10,6 +12,7 @@ from veilmap.files import write_whole
 from veilmap.inspection.draw_maps import draw_maps
 from veilmap.inspection.draw_similarity import draw_similarity
 from veilmap.inspection.draw_top_cells import draw_top_cells
+from veilmap.inspection.labels import labels
 from veilmap.inspection.maps import each_user, overview
 from veilmap.inspection.similarity import similarity
 from veilmap.inspection.top_cells import top_cells
@@ -18,6 +21,8 @@ from veilmap.measurements import Measurements
 
 def write_pictures(data: Measurements, folder: Path) -> Iterator[Path]:
     """Draw and write all pictures; gives the path of each as soon as it is there."""
+    short = pl.col("user").replace_strict(labels(data.users), return_dtype=pl.String)
+    data = replace(data, table=data.table.with_columns(user=short))
     for name, draw in PICTURES.items():
         path = folder / name
         write_whole(path, png(draw(data)))

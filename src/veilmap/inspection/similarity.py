@@ -30,13 +30,9 @@ def similarity(data: Measurements, most_users: int = 12) -> Similarity:
     """Between the densest users of the densest cell."""
     cell = data.of_cell(None)
     users = cell.users[:most_users]
-    sets = [_xy_m(cell.keep(pl.col("user") == user)) for user in users]
-    area = Area.around(_xy_m(cell))
+    sets = [cell.keep(pl.col("user") == user).xy_m for user in users]
+    area = Area.around(cell.xy_m)
     step_m = max(area.width_m, area.height_m, 1.0) / _STEPS
     rounded = [np.round((xy_m - area.centre_m) / step_m) * step_m for xy_m in sets]
     table_m = pairwise_emd_m(rounded, _PROJECTIONS)
     return Similarity(data.cells[0], tuple(users), len(cell.users), table_m)
-
-
-def _xy_m(data: Measurements) -> NDArray[np.float64]:
-    return data.table.select("x_m", "y_m").to_numpy()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from veilmap.inspection.facts import INTERVALS
 from veilmap.measurements import Measurements
-from veilmap.rounds import parse_interval, round_numbers
+from veilmap.rounds import cut, parse_interval
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,11 @@ def top_cells(data: Measurements, most_cells: int = 3, most_users: int = 8) -> T
 
 
 def _batch_sizes(data: Measurements) -> dict[str, dict[str, NDArray[np.int64]]]:
-    """By user and T: how many measurements each round with data has.
-
-    As in the facts, a user's weeks count from its own first measurement.
-    """
-    users = data.table.group_by("user", maintain_order=True).agg("time")
-    return {
-        user: {T: _sizes(times, data.timezone, T) for T in INTERVALS}
-        for user, times in zip(users["user"], users["time"], strict=True)
-    }
-
-
-def _sizes(times: pl.Series, timezone: str, interval: str) -> NDArray[np.int64]:
-    time_s = times.dt.epoch("us").to_numpy() / 1e6
-    number = round_numbers(time_s, times[0], timezone, parse_interval(interval))
-    return np.unique(number, return_counts=True)[1]
+    """By user and T: how many measurements each round with data has, cut as for training."""
+    sizes: dict[str, dict[str, NDArray[np.int64]]] = {}
+    for interval in INTERVALS:
+        rounds = cut(data, parse_interval(interval))
+        for user in data.users:
+            mine = [len(each.data[user]) for each in rounds if user in each.data]
+            sizes.setdefault(user, {})[interval] = np.array(mine, np.int64)
+    return sizes

@@ -84,7 +84,7 @@ def _plan(settings: RunSettings, area: Area, points: LocalData, mean_dbm: float)
 
 
 def _area(data: Measurements, task: Task) -> Area:
-    xy_m = data.table.select("x_m", "y_m").to_numpy()
+    xy_m = data.xy_m
     if task.area is None:
         return Area.around(xy_m)
     area = data.projection.area_of_box(*task.area)

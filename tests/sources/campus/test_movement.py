@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from veilmap.sources.campus.logger import moments
-from veilmap.sources.campus.people import HOME, WORK, live
+from veilmap.sources.campus.logger import BY_NIGHT, MORE_ON_FOOT, is_night, moments
+from veilmap.sources.campus.people import HOME, WORK, _home_between, live
 from veilmap.sources.campus.radio import Network
 from veilmap.sources.campus.streets import WALKING_M_S, Routes, Streets
 from veilmap.sources.campus.world import Campus
@@ -51,6 +51,20 @@ def test_stays_follow_one_another_with_a_walk_between(stays):
     np.testing.assert_allclose(walk_s * WALKING_M_S, length_m, atol=1e-6)
 
 
+def test_home_is_first_last_and_in_long_gaps_only():
+    """Work from hour 1 to 2 and 3 to 4, a café from 9 to 10, until hour 20."""
+    begin_h, end_h = np.array([1.0, 3, 9]), np.array([2.0, 4, 10])
+    place, leave_s = _home_between(np.array([1, 1, 2]), 3600 * begin_h, 3600 * end_h, 72_000.0)
+    assert place.tolist() == [0, 1, 0, 2, 0]
+    assert (leave_s / 3600).tolist() == [1, 4, 9, 10, 20]
+
+
+def test_who_has_no_visit_stays_at_home():
+    nothing = np.array([])
+    place, leave_s = _home_between(nothing.astype(int), nothing, nothing, 72_000.0)
+    assert (place.tolist(), leave_s.tolist()) == ([HOME], [72_000.0])
+
+
 def test_people_sleep_at_home_and_work_on_weekdays(stays):
     nights = np.arange(WORLD.days - 1) * DAY_S + 4 * 3600.0
     assert (stays.place[stays.at(nights)] == HOME).mean() > 0.95
@@ -68,13 +82,21 @@ def test_the_logger_runs_on_the_wanted_share_of_days(stays):
     assert np.ptp(days) < WORLD.presence_days
 
 
-def test_more_bursts_are_logged_on_foot_and_fewer_by_night(stays):
+def test_bursts_are_more_on_foot_and_fewer_by_night(stays):
     when = moments(WORLD, stays, 0, 0)
     assert (np.diff(when.start_s) >= 0).all()
-    per_day_s = np.arange(0, DAY_S, 10.0)
     days = np.unique(when.start_s // DAY_S)[:, None] * DAY_S
-    time_s = (days + per_day_s).ravel()
+    # By day the logger runs from 7 to 18 at least.
+    time_s = (days + np.arange(7 * 3600, 18 * 3600, 10.0)).ravel()
     walking = time_s > stays.leave_s[stays.at(time_s)]
-    on_foot = when.walking.sum() / walking.sum()
-    at_rest = (~when.walking).sum() / (~walking).sum()
-    assert on_foot > 1.5 * at_rest
+    of_day = when.start_s % DAY_S
+    by_day = (of_day >= 7 * 3600) & (of_day < 18 * 3600)
+    on_foot = (by_day & when.walking).sum() / walking.sum()
+    at_rest = (by_day & ~when.walking).sum() / (~walking).sum()
+    assert on_foot / at_rest == pytest.approx(MORE_ON_FOOT, rel=0.1)
+    all_night = days[
+        [((of_day < 3600) & (when.start_s // DAY_S == d // DAY_S)).any() for d in days]
+    ]
+    asleep = is_night(when.start_s) & np.isin(when.start_s // DAY_S, all_night // DAY_S)
+    per_10_s = asleep.sum() / (len(all_night) * 7 * 360)
+    assert per_10_s / at_rest == pytest.approx(BY_NIGHT, rel=0.15)

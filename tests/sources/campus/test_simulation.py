@@ -63,17 +63,48 @@ def test_any_number_of_users_days_and_cells():
     assert one.cells == ["x204"]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_world_of_one_day_is_a_world(seed):
+    assert len(campus.simulate(seed, Campus(users=4, days=1, cells=2)).users) == 4
+
+
+def test_the_rows_of_a_burst_have_one_fix_and_follow_in_three_seconds(small_campus):
+    own = small_campus.table.filter(pl.col("user") == "0")
+    step_s = own["time"].diff().dt.total_seconds()
+    assert step_s.value_counts().sort("count", descending=True)["time"][0] == 3
+
+
+def test_days_follow_the_clock_on_the_wall_after_it_changes(small_campus):
+    """Summer time began on 12 March 2017; who gets up at eight does so before and after."""
+    table = campus.simulate(0).table.filter(pl.col("user") == "0")
+    local = pl.col("time").dt.convert_time_zone("America/Los_Angeles")
+    moved = table.filter(local.dt.hour() == 8).with_columns(
+        late=pl.col("time") > pl.datetime(2017, 3, 13, time_zone="UTC")
+    )
+    minutes = moved.group_by("late").agg(local.dt.minute().median()).sort("late")["time"]
+    assert abs(minutes[0] - minutes[1]) < 15
+    assert table.select(local.dt.hour().max()).item() == 23
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"users": 0}, "users must be above 0 and finite, got 0"),
-        ({"cells": 1}, "cells must be at least 2, one for each provider, got 1"),
+        ({"users": 0}, "users must be at least 1 and finite, got 0"),
+        ({"users": 2.5}, "users must be a whole number, got 2.5"),
+        ({"days": True}, "days must be a whole number, got True"),
+        ({"cells": 1}, "cells must be at least 2 and finite, got 1"),
+        ({"width_m": 10.0}, "width_m must be at least 500 and finite, got 10.0"),
         ({"logged_days": 1.5}, "logged_days must be at most 1, got 1.5"),
-        ({"burst_points": 0.5}, "burst_points must be at least 1, got 0.5"),
+        ({"burst_points": 0.5}, "burst_points must be at least 1 and finite, got 0.5"),
         ({"mean_dbm": 3.0}, "mean_dbm must be between -140 and -44 dBm, got 3.0"),
-        ({"shadowing_db": float("nan")}, "shadowing_db must be above 0 and finite, got nan"),
+        ({"shadowing_db": float("nan")}, "shadowing_db must be at least 0 and finite, got nan"),
     ],
 )
 def test_an_impossible_world_is_refused(wrong, message):
     with pytest.raises(UserError, match=message):
         Campus(**wrong)
+
+
+def test_a_world_without_a_row_says_so():
+    with pytest.raises(UserError, match="has no measurement; raise points_per_hour"):
+        campus.simulate(0, Campus(days=2, points_per_hour=0.0))
