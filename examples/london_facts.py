@@ -38,7 +38,7 @@ PUBLISHED = {
     "measurements per batch, users 1-5": "about 50",
     "EMD of users 1-4 to one another, largest": "alike",
     "EMD of users 1-4 to 0 and 5, smallest": "unlike",
-    "EMD of random points in its box to user 3": "34 (0.5)",
+    "EMD of random points in its box to user 3": "34",
     "mean RSRP, dBm": "about -96 (campus)",
     "RMSE of a constant, dB": "",
     "the same, user 3 alone": "",

@@ -14,16 +14,24 @@ MAX_DBM = 0.0
 # How files write that there is no name; in numbers and times such a text is unreadable anyway.
 NO_NAMES = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-")
 
+REPLACED = "\ufffd"  # stands for bytes that are no UTF-8
+
 
 def is_no_name(column: str) -> pl.Expr:
     """Where a user or cell is missing."""
     return pl.col(column).is_null() | pl.col(column).is_in(NO_NAMES)
 
 
+def is_misread(column: str) -> pl.Expr:
+    """Where a name holds bytes that are no UTF-8; two that differ in them would become one."""
+    return pl.col(column).str.contains(REPLACED, literal=True).fill_null(False)
+
+
 # Kind → which rows have it, and the columns that show it. A row counts under its first kind.
 CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
     "missing user": (is_no_name("user"), ()),
     "missing cell": (is_no_name("cell"), ()),
+    "a user or cell that is not UTF-8": (is_misread("user") | is_misread("cell"), ()),
     "missing or unreadable time": (pl.col("time").is_null(), ()),
     "missing or unreadable position": (
         ~(_LAT.is_finite() & _LON.is_finite()).fill_null(False),

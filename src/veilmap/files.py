@@ -7,6 +7,12 @@ from pathlib import Path
 from veilmap.errors import UserError
 
 
+def refuse_taken(path: Path, overwrite: bool) -> None:
+    """Raise if something is at ``path`` already and must not be replaced."""
+    if path.exists() and not overwrite:
+        raise UserError(f"{path} is already there; choose another --out or say --overwrite")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write ``content`` under a temporary name, flush it to the disk, then rename.
 

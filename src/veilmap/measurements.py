@@ -145,12 +145,13 @@ class Measurements:
 def find_cell(cell: str | None, cells: list[str], source: str) -> str:
     """The one of ``cells`` that is meant; None means the first.
 
-    The number alone names ``mcc-mnc-number`` too, while no other operator has a cell of that
-    number.
+    The number alone names ``mcc-mnc-number`` and ``xnumber`` too, while no other operator has a
+    cell of that number.
     """
     if cell is None or cell in cells:
         return cells[0] if cell is None else cell
-    matches = [known for known in cells if known.rpartition("-")[2] == cell]
+    number = cell.removeprefix("x")
+    matches = [name for name in cells if name.rpartition("-")[2].removeprefix("x") == number]
     if len(matches) > 1:
         raise UserError(
             f"{len(matches)} cells in {source} end in {cell!r}; choose one of: {_list(matches)}"

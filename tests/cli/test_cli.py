@@ -80,7 +80,7 @@ def test_inspect_names_the_format_and_what_it_left_out(capsys, uploads, monkeypa
     words = " ".join(out.split())
     assert "format Radiocells, 3 files" in words
     assert "left out 2 of 5 files: cut.xml: broken XML at line" in words
-    assert "README: no table: it has one single column ('Logs of 2024')" in words
+    assert "README: no table: it has one single column" in words
     assert "passed over 83 with a neighbouring cell 3 with another radio technology (UMTS)" in words
     assert "rows 80 " in words
 
@@ -231,7 +231,7 @@ def test_simulate_writes_what_inspect_reads(capsys, tmp_path):
 
 
 MISTAKES = {
-    "no file": (["inspect", "nothing.csv"], "there is no file nothing.csv"),
+    "no file": (["inspect", "nothing.csv"], "there is no file 'nothing.csv'"),
     "no run": (["map", "nothing"], "there is no run nothing"),
     "interval": (["train", "campus", "--interval", "1x"], "cannot read the interval '1x'"),
     "epochs": (["train", "campus", "--epochs", "0"], "epochs must be at least 1, got 0"),
@@ -309,3 +309,22 @@ def test_the_readmes_python_runs(tmp_path, campus_file):
     done = fresh("-c", code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "map.tif").exists()
+
+
+def test_what_would_steer_the_terminal_is_spelled_out(capsys, tmp_path):
+    header, row = "user,cell,time,lat,lon,rsrp", "\x1b[31mred,7,2024-03-01 10:00:00,51.5,-0.1,-96"
+    path = tmp_path / "ansi.csv"
+    path.write_text(f"{header}\n{row}\n")
+    out, _ = run(capsys, "inspect", path)
+    assert "\x1b" not in out
+    assert "user \\x1b[31mred in cell 7" in out
+    _, err = run(capsys, "train", path, "--cell", "\x1b[31m", "--out", tmp_path / "run", code=2)
+    assert "\x1b" not in err
+
+
+def test_pictures_need_a_folder(capsys, campus_file, tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    out, err = run(capsys, "inspect", campus_file, "--plot", taken, code=2)
+    assert "taken is a file; name a folder for the pictures" in err
+    assert out == ""

@@ -2,6 +2,7 @@ import gzip
 import os
 import tarfile
 import zipfile
+from dataclasses import replace
 
 import pytest
 
@@ -207,7 +208,7 @@ def test_a_zip_with_a_password_is_named(tmp_path):
     content[6] |= 1
     content[content.index(b"PK\1\2") + 8] |= 1
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"a.csv is broken in the zip .*password"):
+    with pytest.raises(UserError, match=r"a\.csv is encrypted; unpack it with its password first"):
         read(path)
 
 
@@ -220,7 +221,7 @@ def test_one_broken_member_stops_or_is_left_out_and_named(tmp_path):
         data = read(path, reading=KEEP_GOING)
         assert len(data) == 7
         assert sorted(data.left_out) == [
-            ("README.md", "no table: it has one single column ('# Measurements')"),
+            ("README.md", "no table: it has one single column"),
             ("bad.xml", "broken XML at line 3, column 3 (mismatched tag)"),
         ]
 
@@ -278,3 +279,66 @@ def test_a_folder_of_different_formats_is_one_table(tmp_path):
     assert found.formats == {"OpenCelliD": 2, "Radiocells": 1, "Geosubmit v2": 1}
     assert len(read(path)) == 11
     assert found.roles == {}
+
+
+def test_of_a_hostile_archive_in_a_folder_nothing_is_taken(tmp_path):
+    folder = fakes.folder(tmp_path / "f", {"a.csv": fakes.opencellid(5)})
+    hostile = {"good.csv": fakes.opencellid(7, mnc=20), "../evil.csv": fakes.opencellid(1)}
+    fakes.tarred(folder / "t.tar", hostile)
+    data = read(folder, reading=KEEP_GOING)
+    assert len(data) == 5
+    assert [name for name, _ in data.left_out] == ["t.tar"]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    outside = fakes.write(tmp_path / "secret.csv", fakes.opencellid(9))
+    folder = fakes.folder(tmp_path / "f", {"a.csv": fakes.opencellid(5)})
+    (folder / "b.csv").symlink_to(outside)
+    (folder / "c.csv").symlink_to(folder / "a.csv")
+    data = read(folder, reading=Reading(keep_going=True, drop_invalid=True))
+    assert data.left_out == (("b.csv", "a link that leads out of the folder"),)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
+    folder = fakes.folder(tmp_path / "f", {"a.csv": fakes.opencellid(5), "closed/b.csv": b""})
+    listed = os.scandir
+
+    def scandir(path):
+        if os.fspath(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(UserError, match=r"closed cannot be listed \(Permission denied\)"):
+        read(folder)
+    assert len(read(folder, reading=KEEP_GOING)) == 5
+
+
+def test_damage_deep_in_a_large_file_is_that_files(tmp_path, monkeypatch):
+    folder = fakes.folder(tmp_path / "f", {"a.csv": fakes.opencellid(5)})
+    path = folder / "b.parquet"
+    read(folder / "a.csv").write_parquet(path)
+    content = bytearray(path.read_bytes())
+    content[4:200] = bytes(196)
+    path.write_bytes(content)
+    monkeypatch.setattr(piece, "LARGE_BYTES", 100)
+    data = read(folder, reading=KEEP_GOING)
+    assert (len(data), [name for name, _ in data.left_out]) == (5, ["b.parquet"])
+
+
+def test_files_with_different_clocks_need_one(tmp_path):
+    data = read(fakes.write(tmp_path / "a.csv", fakes.opencellid(5)))
+    folder = tmp_path / "f"
+    for name, zone in (("a.parquet", "Europe/Athens"), ("b.parquet", "Europe/London")):
+        replace(data, timezone=zone).write_parquet(folder / name)
+    with pytest.raises(UserError, match=r"different clocks \(Europe/Athens, Europe/London\)"):
+        read(folder)
+    zone = Reading(timezone="Europe/Athens", drop_invalid=True)
+    assert read(folder, reading=zone).timezone == "Europe/Athens"
+
+
+def test_a_bound_on_bytes_holds_for_large_archives_too(monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 1000)
+    budget = unpacking.Budget("a.zip", 10**9)
+    with pytest.raises(UserError, match=r"a\.zip unpacks to more than"):
+        budget.spend(1001)

@@ -250,3 +250,20 @@ def test_ottawa_agrees_with_what_its_source_tells(shared_data):
     assert len(data.users) == 18
     assert len(data.of_cell("9751831")) == 330
     assert (data.table["rsrp_dbm"].min(), data.table["rsrp_dbm"].max()) == (-123, -66)
+
+
+def test_a_json_tower_marked_false_does_not_serve(tmp_path):
+    members = {"a.json": fakes.geosubmit(2), "b.json": fakes.geosubmit(3, tower={"serving": False})}
+    assert len(read(fakes.zipped(tmp_path / "up.zip", members))) == 2
+
+
+@pytest.mark.parametrize(
+    ("operator", "node", "cell"),
+    [("-", 21, 11), ("0", 21, 11), ("60801", -1, 11), ("60801", 21, -1), ("60801", 21, 2147483647)],
+)
+def test_gnettrack_makes_up_no_cell_of_unknown_numbers(tmp_path, operator, node, cell):
+    log = fakes.gnettrack(2).replace(
+        b"\t60801\t\t21\t11\t", f"\t{operator}\t\t{node}\t{cell}\t".encode()
+    )
+    with pytest.raises(UserError, match="2 with missing cell"):
+        read(fakes.write(tmp_path / "log.txt", log))

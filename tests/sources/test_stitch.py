@@ -205,3 +205,13 @@ def test_what_cannot_be_stitched_is_said():
         stitch(upload("f1"), cell="z")
     with pytest.raises(UserError, match=r"distance_m must be .* got -1; min_weeks must be"):
         Stitching(distance_m=-1, min_weeks=0)
+
+
+def test_weeks_count_from_the_first_row_of_each_cell():
+    """Cell b begins on day 3: its files on days 3, 9 and 10 are in two weeks, not three."""
+    uploads = pl.concat(
+        [upload("first", cell="a", day=0)]
+        + [upload(f"b{day}", cell="b", day=day) for day in (3, 9, 10)]
+    )
+    found = stitch(uploads, EVERYTHING, cell="all")
+    assert [user.weeks for user in found.users if user.cell == "b"] == [2]

@@ -339,3 +339,53 @@ def test_chania_reads_completely(shared_data):
         "3 with signal at or above 0 dBm"
     ]
     assert (len(data.users), len(data.cells)) == (8, 8)
+
+
+@pytest.mark.parametrize(
+    "line", ["u1,7,garbage,abc,def,ghi,9", "u1,7,,,,,", "u1,7", "u1,7,2024-03-01 10"]
+)
+def test_a_line_of_rubbish_is_counted_and_a_blank_one_is_not(tmp_path, line):
+    path = write(tmp_path, *ROWS[:2], line, "", ROWS[2], "")
+    with pytest.raises(UserError, match="1 invalid of 4 rows: 1 with missing or unreadable time"):
+        read(path)
+    assert len(read(path, reading=Reading(drop_invalid=True))) == 3
+    assert len(read(write(tmp_path, ROWS[0], "", ROWS[1]))) == 2
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    path = write(tmp_path, *ROWS, header="user,cell,time,lat,lon,lat,accuracy")
+    with pytest.raises(UserError, match="has two columns named 'lat'; rename or remove one"):
+        read(path)
+
+
+def test_a_first_line_of_data_is_refused_and_not_shown(tmp_path):
+    path = write(tmp_path, *ROWS[1:], header=ROWS[0])
+    with pytest.raises(UserError, match="has numbers where the names of columns belong") as error:
+        read(path)
+    assert "51.5" not in str(error.value)
+
+
+def test_names_that_are_not_utf_8_deep_in_a_file_are_not_merged(tmp_path):
+    path = write(tmp_path, *(ROWS[1] for _ in range(3000)))
+    with path.open("ab") as file:
+        for user in (b"Jos\xe9", b"Jos\xe8"):
+            file.write(user + b",7,2024-03-01 10:00:00,51.50,-0.10,-96,10\n")
+    with pytest.raises(
+        UserError, match=r"2 with a user or cell that is not UTF-8 \(first at row 3,0"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "options", [{"columns": Columns(lat="foo")}, {"reading": Reading(timezone="UTC")}]
+)
+def test_a_simulated_world_takes_no_columns_and_no_clock(options):
+    with pytest.raises(UserError, match="campus is a simulated world with columns and a clock"):
+        read("campus", **options)
+
+
+@pytest.mark.parametrize("data", ["", "./campus"])
+def test_a_path_that_is_not_there_is_shown_as_given(tmp_path, monkeypatch, data):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=f"there is no file '{data}'"):
+        read(data)

@@ -16,8 +16,8 @@ COMMANDS = {
     "stitch": "Make synthetic users from upload files that do not say whose they are.",
 }
 WORLDS = {
-    "campus": "People on a campus, as in the paper's own data: Parquet.",
-    "london": "Contributors around London, as in Radiocells: Parquet, or upload files (XML).",
+    "campus": "People on a campus, like the paper's: Parquet.",
+    "london": "Contributors around London, like Radiocells': Parquet, or upload files (XML).",
 }
 
 
@@ -49,7 +49,9 @@ def run(arguments: list[str] | None) -> None:
     try:
         make_app()(arguments, exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
-        message = " ".join(str(error).split())
+        from veilmap.cli.console import visible
+
+        message = visible(" ".join(str(error).split()))
         print(f"veilmap: error: {message}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:

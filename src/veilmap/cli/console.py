@@ -1,12 +1,29 @@
 """Where commands print: results to standard output, progress to the terminal."""
 
+from typing import Any
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
+
+# C0 and C1 without the line feed: what a terminal obeys instead of showing it.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != 10}
+
+
+def visible(text: str) -> str:
+    """Names in files come from strangers; what would steer a terminal is spelled out."""
+    return text.translate(_CONTROLS)
+
+
+class _Console(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
 
 # Names and paths are the user's: brackets in them are no markup, colons no emoji.
-stdout = Console(highlight=False, markup=False, emoji=False)
-stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
+stdout = _Console(highlight=False, markup=False, emoji=False)
+stderr = _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str) -> None:
@@ -34,5 +51,6 @@ def table(title: str | None, *columns: str, left: int = 1) -> Table:
     """An empty table: the first ``left`` columns are names, the others numbers."""
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(columns):
-        made.add_column(name, justify="left" if index < left else "right")
+        # Folded and never cut: the end of a long name may be what matters.
+        made.add_column(name, justify="left" if index < left else "right", overflow="fold")
     return made

@@ -1,5 +1,6 @@
 """``veilmap inspect``."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -57,32 +58,8 @@ def _draw(file: str, columns: Columns, reading: Reading, folder: Path) -> None:
 def _show(found: Inspection, reading: Reading) -> None:
     facts = table(None, "", "", left=2)
     facts.show_header = False
-    facts.add_row("file", found.source)
-    if found.formats:
-        facts.add_row("format", "; ".join(_format(*each) for each in found.formats.items()))
-    if found.left_out:
-        total = len(found.left_out) + sum(found.formats.values())
-        facts.add_row("left out", left_out_text(found.left_out, total))
-    if found.columns:
-        facts.add_row("columns", found.columns)
-    facts.add_row("rows", f"{found.rows:,}")
-    for index, passed_over in enumerate(found.passed_over):
-        facts.add_row("passed over" if index == 0 else "", str(passed_over))
-    facts.add_row("users", f"{found.users:,}")
-    facts.add_row("cells", f"{found.cells:,}")
-    zone = ZoneInfo(found.timezone)
-    first, last = (
-        f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for moment in (found.first, found.last)
-    )
-    facts.add_row("time", f"{first} to {last} {found.timezone}")
-    facts.add_row("extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km))
-    facts.add_row(
-        "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
-    )
-    facts.add_row("accuracy", f"unknown in {found.unknown_accuracy:,} rows")
-    facts.add_row("invalid", "none" if not found.faults else "")
-    for fault in found.faults:
-        facts.add_row("", str(fault))
+    for name, value in (*_of_files(found), *_of_rows(found)):
+        facts.add_row(name, value)
     stdout.print(facts)
     if found.faults and not reading.drop_invalid:
         say("\nread the others with --drop-invalid")
@@ -94,6 +71,36 @@ def _show(found: Inspection, reading: Reading) -> None:
     for count in found.rounds:
         rounds.add_row(count.interval, f"{count.rounds:,}", f"{count.points_per_round:,.0f}")
     stdout.print(rounds)
+
+
+def _of_files(found: Inspection) -> Iterator[tuple[str, str]]:
+    yield "file", found.source
+    if found.formats:
+        yield "format", "; ".join(_format(*each) for each in found.formats.items())
+    if found.left_out:
+        total = len(found.left_out) + sum(found.formats.values())
+        yield "left out", left_out_text(found.left_out, total)
+    if found.columns:
+        yield "columns", found.columns
+
+
+def _of_rows(found: Inspection) -> Iterator[tuple[str, str]]:
+    yield "rows", f"{found.rows:,}"
+    for index, passed_over in enumerate(found.passed_over):
+        yield "passed over" if index == 0 else "", str(passed_over)
+    yield "users", f"{found.users:,}"
+    yield "cells", f"{found.cells:,}"
+    zone = ZoneInfo(found.timezone)
+    first, last = (
+        f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for moment in (found.first, found.last)
+    )
+    yield "time", f"{first} to {last} {found.timezone}"
+    yield "extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km)
+    yield "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
+    yield "accuracy", f"unknown in {found.unknown_accuracy:,} rows"
+    yield "invalid", "" if found.faults else "none"
+    for fault in found.faults:
+        yield "", str(fault)
 
 
 def _format(name: str, files: int) -> str:

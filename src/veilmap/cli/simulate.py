@@ -8,6 +8,7 @@ from cyclopts import Group, Parameter
 
 from veilmap.cli.console import progress, say
 from veilmap.errors import UserError
+from veilmap.files import refuse_taken
 from veilmap.measurements import Measurements
 from veilmap.sources import campus, london
 from veilmap.sources.campus import Campus
@@ -17,13 +18,17 @@ PARQUET = ".parquet"
 CampusOptions = Annotated[Campus, Parameter(name="*", group=Group("The world"))]
 
 
-def campus_(*, seed: int = 0, out: Path, world: CampusOptions = Campus()) -> None:
+def campus_(
+    *, seed: int = 0, out: Path, overwrite: bool = False, world: CampusOptions = Campus()
+) -> None:
     """Write the measurements of people on a campus to a Parquet file.
 
     Args:
         seed: the same seed gives the same measurements.
         out: the file to write, ending in .parquet; any command of veilmap reads it.
+        overwrite: replace what is there.
     """
+    refuse_taken(out, overwrite)
     if out.suffix != PARQUET:
         raise UserError(f"simulate campus writes Parquet; name the file {out.with_suffix(PARQUET)}")
     with progress() as bar:
@@ -32,7 +37,7 @@ def campus_(*, seed: int = 0, out: Path, world: CampusOptions = Campus()) -> Non
     _write(measurements, out)
 
 
-def london_(*, seed: int = 0, out: Path) -> None:
+def london_(*, seed: int = 0, out: Path, overwrite: bool = False) -> None:
     """Write the measurements around London, as synthetic users or as upload files.
 
     Args:
@@ -40,7 +45,9 @@ def london_(*, seed: int = 0, out: Path) -> None:
         out: synthetic users to a file ending in .parquet, which any command of veilmap reads; or
             the raw upload files (Radiocells XML) into a .zip or, where the name has no ending,
             into a new folder.
+        overwrite: replace a file that is there; a folder is never replaced.
     """
+    refuse_taken(out, overwrite)
     if out.suffix == PARQUET:
         _write(london.simulate(seed), out)
     elif out.suffix in (ZIP, ""):

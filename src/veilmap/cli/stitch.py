@@ -10,17 +10,24 @@ from veilmap.cli.console import say, stdout, table
 from veilmap.cli.data import left_out_text
 from veilmap.cli.options import ReadingOptions
 from veilmap.errors import UserError
+from veilmap.files import refuse_taken
 from veilmap.measurements import Measurements
+from veilmap.sources import radiocells, towercollector
 from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
-from veilmap.sources.scan import readable
+from veilmap.sources.scan import Scan, readable
 from veilmap.sources.stitch import Stitched, Stitching, stitch
+
+TABLES = ("CSV", "Parquet")
+RADIOCELLS = radiocells.FORMAT.name
+WITH_DEVICE = (RADIOCELLS, towercollector.FORMAT.name)
 
 
 def stitch_(
     path: Path,
     *,
     out: Path,
+    overwrite: bool = False,
     cell: str | None = None,
     stitching: Annotated[Stitching, Parameter(name="*")] = Stitching(),
     reading: ReadingOptions = Reading(),
@@ -33,11 +40,14 @@ def stitch_(
     Args:
         path: folder or archive of upload files.
         out: the Parquet file to write; any command of veilmap reads it.
+        overwrite: replace what is there.
         cell: the cell; "all" for each of them, by default the one with the most measurements.
     """
     if out.suffix != ".parquet":
         raise UserError(f"stitch writes Parquet; name the file {out.with_suffix('.parquet')}")
+    refuse_taken(out, overwrite)
     scanned = scan(path, reading=reading)
+    _refuse_tables(scanned, path.name)
     with readable(path.name):
         rows = scanned.table.collect(engine="streaming")
         passed_over = scanned.count_passed_over()
@@ -49,10 +59,29 @@ def stitch_(
         stitched.table, timezone=scanned.timezone, source=path.name, drop_invalid=True
     )
     measurements.write_parquet(out)
+    _tell_missing(scanned)
     if scanned.left_out:
         say(f"left out {left_out_text(scanned.left_out)}")
     _show(replace(stitched, dropped=(*passed_over, *stitched.dropped, *measurements.dropped)))
     say(f"\nwrote {out}: {len(measurements):,} measurements of {len(measurements.users)} users")
+
+
+def _refuse_tables(scanned: Scan, source: str) -> None:
+    """Tables of measurements know their users, and a row of theirs is in no upload file."""
+    tables = [name for name in scanned.formats if name in TABLES]
+    if tables:
+        raise UserError(
+            f"{source} holds {' and '.join(tables)} files, which are no upload files; give those "
+            "alone, in a folder or an archive"
+        )
+
+
+def _tell_missing(scanned: Scan) -> None:
+    for name in scanned.formats:
+        if name not in WITH_DEVICE:
+            say(f"{name} files have no device information: cell and places alone tell users apart")
+    if RADIOCELLS in scanned.formats and scanned.timezone == "UTC":
+        say("times of Radiocells files are local and were read as UTC; say --timezone")
 
 
 def _show(stitched: Stitched) -> None:

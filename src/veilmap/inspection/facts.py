@@ -22,6 +22,7 @@ from veilmap.faults import (
     Fault,
     count_faults,
     fault_kind,
+    is_misread,
     is_no_name,
 )
 from veilmap.rounds import parse_interval, round_numbers
@@ -105,9 +106,7 @@ class _Tally:
 
     def add(self, chunk: pl.DataFrame) -> None:
         facts, times = chunk.select(_FACTS), chunk.group_by("user", "cell").agg("time")
-        named = not times.select(
-            pl.any_horizontal(is_no_name("user"), is_no_name("cell")).any()
-        ).item()
+        named = not times.select(pl.any_horizontal(*_BAD_NAMES).any()).item()
         if not (named and facts.select(_PLAINLY_SOUND).item()):
             self.suspicious = True
             chunk = chunk.filter(fault_kind().is_null())
@@ -159,6 +158,7 @@ class _Tally:
         )
 
 
+_BAD_NAMES = [is_bad(name) for is_bad in (is_no_name, is_misread) for name in ("user", "cell")]
 _LAT, _LON, _SIGNAL = pl.col("lat_deg"), pl.col("lon_deg"), pl.col("rsrp_dbm")
 _FACTS = [
     pl.len().alias("rows"),

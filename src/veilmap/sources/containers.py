@@ -20,8 +20,10 @@ from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, Spending, gunzi
 
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError,
-    RuntimeError,  # a zip with a password, or packed by a method that Python does not know
+    RuntimeError,  # packed by a method that Python does not know
 )  # fmt: skip
+
+_ENCRYPTED = 1  # a flag of a zip's members
 
 
 def pieces(path: Path) -> Iterator[Piece]:
@@ -49,25 +51,29 @@ def _archive(piece: Piece) -> Callable[[Path, str], Iterator[Piece]] | None:
 
 
 def _of_folder(folder: Path) -> Iterator[Piece]:
-    for path in sorted(
-        Path(place, file) for place, _, files in os.walk(folder) for file in files
-    ):  # fmt: skip
+    unlisted: list[OSError] = []
+    walk = os.walk(folder, onerror=unlisted.append)
+    for path in sorted(Path(place, file) for place, _, files in walk for file in files):
         name = path.relative_to(folder).as_posix()
         if not _is_hidden(name):
-            yield from _of_file(path, name)
+            yield from _of_file(path, name, folder)
+    for error in unlisted:
+        name = Path(error.filename).relative_to(folder).as_posix()
+        yield Piece(name, UserError(f"{name} cannot be listed ({error.strerror}); allow it"))
 
 
-def _of_file(path: Path, name: str) -> Iterator[Piece]:
+def _of_file(path: Path, name: str, folder: Path) -> Iterator[Piece]:
     """A file of a folder, or what the archive holds that it is; faults are the piece's."""
     try:
         if not path.is_file():
             raise UserError(f"{name} is no regular file; leave it out of the folder")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise UserError(f"{name} is a link that leads out of the folder; copy the file there")
         archive = _archive(Piece(name, path))
-        if archive is None:
-            yield Piece(name, path)
-        else:
-            for piece in archive(path, name):
-                yield replace(piece, name=f"{name}/{piece.name}")
+        # An archive counts as a whole: all of it is fetched before any of it is taken.
+        members = [Piece(name, path)] if archive is None else [*archive(path, name)]
+        for piece in members:
+            yield piece if archive is None else replace(piece, name=f"{name}/{piece.name}")
     except (UserError, OSError) as error:
         fault = error if isinstance(error, UserError) else UserError(f"{name}: {error.strerror}")
         yield Piece(name, fault)
@@ -90,6 +96,9 @@ def _of_zip(path: Path, name: str) -> Iterator[Piece]:
 
 
 def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> Piece:
+    if member.flag_bits & _ENCRYPTED:
+        fault = UserError(f"{member.filename} is encrypted; unpack it with its password first")
+        return Piece(member.filename, fault)
     try:
         with archive.open(member) as file:
             unpacked = Spending(file, budget)

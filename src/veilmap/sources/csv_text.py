@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,9 +27,10 @@ def dialect(piece: Piece) -> dict[str, Any]:
     delimiter = max(DELIMITERS, key=header_line.count)
     if delimiter not in header_line:
         raise UserError(
-            f"{piece.name} is no table: it has one single column ({header_line[:60]!r}); columns "
-            "must be separated by a comma, semicolon, tab or '|' and named in the first line"
+            f"{piece.name} is no table: it has one single column; columns must be separated by a "
+            "comma, semicolon, tab or '|' and named in the first line"
         )
+    _refuse_bad_header(header_line, delimiter, piece.name)
     _refuse_shifted(text, delimiter, piece.name)
     return {
         "separator": delimiter,
@@ -67,7 +69,8 @@ def _decode(piece: Piece) -> str:
         )
     if b"\0" in start:
         raise UserError(
-            f"{name} is neither text nor Parquet; give a measurement file (CSV, Parquet, XML, JSON)"
+            f"{name} is neither text nor Parquet; give a measurement file (CSV, Parquet, XML, "
+            "JSON), or a zip, tar or tar.gz of them"
         )
     try:
         # Incremental, because the head of a longer file may end in the middle of a character.
@@ -85,6 +88,18 @@ def _decode(piece: Piece) -> str:
             f"example with: tr '\\r' '\\n' < {name}"
         )
     return text
+
+
+def _refuse_bad_header(header_line: str, delimiter: str, name: str) -> None:
+    """Names that come twice, or a first line of data: it is not shown, it may tell a position."""
+    names = [field.strip() for field in next(csv.reader([header_line], delimiter=delimiter))]
+    twice = next((each for each in names if each and names.count(each) > 1), None)
+    if twice is not None:
+        raise UserError(f"{name} has two columns named {twice!r}; rename or remove one of them")
+    if sum(bool(re.fullmatch(r"-?\d+\.\d+", each)) for each in names) >= 2:
+        raise UserError(
+            f"{name} has numbers where the names of columns belong; put a header line before it"
+        )
 
 
 def _refuse_shifted(text: str, delimiter: str, name: str) -> None:

@@ -77,10 +77,11 @@ class Document(Protocol):
 
 def cell_name(mcc: str, mnc: str, cell: str) -> pl.Expr:
     """``mcc-mnc-cell``: a cell's number is unique within its operator's network alone."""
-    return pl.concat_str(_known(mcc), _known(mnc), _known(cell), separator="-")
+    return pl.concat_str(known(mcc), known(mnc), known(cell), separator="-")
 
 
-def _known(column: str) -> pl.Expr:
+def known(column: str) -> pl.Expr:
+    """A column of texts; null where the phone did not tell."""
     # Pandas writes whole numbers with gaps as 7.0.
     text = pl.col(column).cast(pl.String).str.strip_chars().str.strip_suffix(".0")
     return pl.when(~text.is_in(UNKNOWN)).then(text)

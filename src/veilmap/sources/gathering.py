@@ -74,7 +74,11 @@ class _Found:
 
     def _table(self, piece: Piece) -> Scan:
         scan = tables.scan(piece, self._columns, self._reading, of_several=self._several)
-        if not self._several or piece.is_large:
+        if not self._several:
+            return scan
+        if piece.is_large:
+            # Gone through once, so that damage deep inside is this file's and not the folder's.
+            scan.table.select(pl.all().null_count()).collect(engine="streaming")
             return scan
         # Read at once, so that the text need not be kept.
         passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
@@ -94,13 +98,19 @@ class _Found:
 
 def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
     first = scans[0]
+    clocks = sorted({scan.timezone for scan in scans})
+    if len(clocks) > 1:
+        raise UserError(
+            f"the files have different clocks ({', '.join(clocks)}), and days begin by one; "
+            "choose it with --timezone"
+        )
     formats: Counter[str] = Counter()
     for scan in scans:
         formats.update(scan.formats)
     others = [scan.passed_over for scan in scans if scan.passed_over is not None]
     return Scan(
         table=pl.concat([scan.table for scan in scans]),
-        timezone=first.timezone if all(s.timezone == first.timezone for s in scans) else "UTC",
+        timezone=first.timezone,
         roles=first.roles if all(scan.roles == first.roles for scan in scans) else {},
         formats=formats,
         left_out=left_out,

@@ -108,6 +108,8 @@ def _wrong(place: str, kind: type, value: object) -> UserError:
 def _texts(values: dict[str, Any], keys: tuple[str, ...]) -> Iterator[str | None]:
     for key in keys:
         value = values.get(key)
+        if key == "serving" and isinstance(value, bool):
+            value = int(value)
         is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
         # Half of a surrogate pair, which JSON allows, is no text that a table can hold.
         yield str(value).encode(errors="replace").decode() if is_value else None

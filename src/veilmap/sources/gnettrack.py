@@ -8,15 +8,16 @@ bits are the sector (3GPP TS 36.413). A ``CellID`` beyond 8 bits is taken as the
 import polars as pl
 
 from veilmap.sources.columns import Columns
-from veilmap.sources.format import Format, number
+from veilmap.sources.format import Format, known
 
 _NAME = "G-NetTrack Pro"
 _PLACE = ("Timestamp", "Longitude", "Latitude")
 _SECTORS = 256
 
-_OPERATOR = pl.col("Operator").cast(pl.String).str.replace(r"^(\d{3})(\d{2,3})$", "${1}-${2}")
-_SECTOR, _NODE = number("CellID"), number("Node")
-_CELL = pl.when(_SECTOR < _SECTORS).then(_NODE * _SECTORS + _SECTOR).otherwise(_SECTOR)
+_OPERATOR = known("Operator").str.extract(r"^(\d{3}\d{2,3})$").str.replace(r"^\d{3}", "${0}-")
+_SECTOR, _NODE = (known(each).cast(pl.Int64, strict=False) for each in ("CellID", "Node"))
+_NUMBER = pl.when(_SECTOR < _SECTORS).then(_NODE * _SECTORS + _SECTOR).otherwise(_SECTOR)
+_CELL = pl.when((_SECTOR >= 0) & (_NUMBER >= 0)).then(_NUMBER)
 
 LOG = Format(
     name=_NAME,
@@ -29,11 +30,7 @@ LOG = Format(
         signal="Level",
         accuracy="Accuracy",
     ),
-    derived={
-        "Operator-Node-CellID": pl.concat_str(
-            _OPERATOR, _CELL.cast(pl.Int64, strict=False), separator="-"
-        )
-    },
+    derived={"Operator-Node-CellID": pl.concat_str(_OPERATOR, _CELL, separator="-")},
     radio="NetworkTech",
 )
 

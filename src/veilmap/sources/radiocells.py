@@ -39,7 +39,8 @@ SCHEMA: dict[str, pl.DataType] = {
     ),
 }  # fmt: skip
 
-_DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
+# What tells one phone from another, as far as uploads do.
+DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
 _CELLS = ("gsmserving", "gsmneighbour")
 # Where a log has no exportver: version of the logger → the fixes whose lat and lng are swapped.
 _SWAPPED = {
@@ -121,6 +122,6 @@ class _Log:
                 f"{self._name} is XML and no Radiocells log (it begins with <{element[:30]}>); "
                 "leave it out"
             )
-        self._device = " ".join(attributes.get(each, "") for each in _DEVICE).strip()
+        self._device = " ".join(attributes.get(each, "") for each in DEVICE).strip()
         if "exportver" not in attributes:
             self._swapped = _SWAPPED.get(attributes.get("swver", ""), ())

@@ -16,9 +16,9 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.files import write_whole
+from veilmap.sources.radiocells import DEVICE
 
 MCC, MNC, LAC = 234, 10, 1
-DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
 ZIP = ".zip"
 _UNIX = 3
 # What Android's signal level, called ASU, adds to RSRP.

@@ -47,27 +47,34 @@ def read(
 
 def scan(data: str | Path, columns: Columns = Columns(), reading: Reading = Reading()) -> Scan:
     """The wanted rows, not yet read or checked."""
-    everything = (
-        _scan_world(str(data)) if is_world(data) else _scan_file(Path(data), columns, reading)
-    )
+    if is_world(data):
+        everything = _scan_world(str(data), columns, reading)
+    else:
+        everything = _scan_file(data, columns, reading)
     table = everything.table
     for condition in reading.unwanted(everything.timezone):
         table = table.filter(~condition.fill_null(False))
     return replace(everything, table=table)
 
 
-def _scan_world(name: str) -> Scan:
+def _scan_world(name: str, columns: Columns, reading: Reading) -> Scan:
+    if columns != Columns() or reading.timezone or reading.time_format:
+        raise UserError(
+            f"{name} is a simulated world with columns and a clock of its own; leave out the "
+            "options for columns, --timezone and --time-format, or give a file"
+        )
     world = WORLDS[name](0)
     return Scan(world.table.lazy().with_row_index("row", offset=1), world.timezone, {})
 
 
-def _scan_file(path: Path, columns: Columns, reading: Reading) -> Scan:
+def _scan_file(data: str | Path, columns: Columns, reading: Reading) -> Scan:
+    path = Path(data)
     with readable(path.name):
-        if not path.exists():
+        if not str(data) or not path.exists():
             worlds = ", ".join(WORLDS)
             raise UserError(
-                f"there is no file {path}; give a measurement file, a folder or archive of them, "
-                f"or one of: {worlds}"
+                f"there is no file {str(data)!r}; give a measurement file, a folder or archive of "
+                f"them, or one of: {worlds}"
             )
         if not (path.is_file() or path.is_dir()):
             raise UserError(f"{path} is a pipe or device; save the measurements to a file first")

@@ -59,8 +59,8 @@ def canonical(
     if with_file:
         values[FILE] = pl.col(FILE)
     table, passed_over = _part(raw, known)
-    nothing = pl.all_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
-    table = table.select(**values).filter(~nothing)
+    blank = pl.all_horizontal(pl.col(name).is_null() for name in set(roles.values()) if name)
+    table = table.filter(~blank).select(**values)
     return Scan(table, timezone, roles, {known.name: 1}, passed_over=passed_over)
 
 

@@ -11,6 +11,8 @@ GZIP = b"\x1f\x8b"
 # Measurements pack about tenfold, repetitive ones fiftyfold; a bomb a thousandfold and more.
 FREE_BYTES = 200_000_000
 MOST_TIMES = 200
+# Members of archives are held in memory.
+MOST_BYTES = 4_000_000_000
 CHUNK_BYTES = 1 << 20
 
 
@@ -19,7 +21,8 @@ class Budget:
 
     def __init__(self, name: str, packed_bytes: int) -> None:
         self._name = name
-        self._left = self._whole = max(FREE_BYTES, MOST_TIMES * packed_bytes)
+        self._whole = min(max(FREE_BYTES, MOST_TIMES * packed_bytes), MOST_BYTES)
+        self._left = self._whole
 
     def spend(self, unpacked_bytes: int) -> None:
         """Take note of bytes that came out.
@@ -31,7 +34,7 @@ class Budget:
         if self._left < 0:
             raise UserError(
                 f"{self._name} unpacks to more than {self._whole / 1e6:,.0f} MB, as a bomb does; "
-                "if it is sound, unpack it yourself and give the folder"
+                "if it is sound, unpack it yourself and give what comes out"
             )
 
 

@@ -15,23 +15,24 @@ Flags = NDArray[np.bool_]
 # Steps of the R2 sequence (Roberts, 2018), which fills a square evenly for any number of points.
 EVENLY = np.array([0.7548776662466927, 0.5698402909980532])
 
-# Below these a world makes no sense: one provider without a cell, fixes shorter than the bursts.
-LOWEST: dict[str, float] = {
-    "users": 1,
-    "days": 1,
-    "presence_days": 1,
-    "cells": 2,
-    "width_m": 500.0,
-    "height_m": 500.0,
-    "logged_days": 0.0,
-    "points_per_hour": 0.0,
-    "burst_points": 1.0,
-    "fix_minutes": 1.0,
-    "fix_spread_m": 0.0,
-    "shadowing_db": 0.0,
-    "shadowing_length_m": 1.0,
-    "fading_looks": 0.5,
-    "drift_db": 0.0,
+# Outside of these a world makes no sense, or no machine could hold it. Whole numbers stay whole.
+LIMITS: dict[str, tuple[float, float]] = {
+    "users": (1, 1_000_000),
+    "days": (1, 3650),
+    "presence_days": (1, 3650),
+    "cells": (2, 3000),
+    "width_m": (500.0, 20_000.0),
+    "height_m": (500.0, 20_000.0),
+    "logged_days": (0.0, 1.0),
+    "points_per_hour": (0.0, 3600.0),  # a phone has one row in a second
+    "burst_points": (1.0, 1000.0),
+    "fix_minutes": (1.0, 1440.0),
+    "fix_spread_m": (0.0, 500.0),
+    "mean_dbm": (-130.0, -54.0),
+    "shadowing_db": (0.0, 30.0),
+    "shadowing_length_m": (1.0, 2000.0),
+    "fading_looks": (0.5, 1000.0),
+    "drift_db": (0.0, 30.0),
 }
 
 
@@ -79,17 +80,13 @@ class Campus:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        for name, lowest in LOWEST.items():
+        for name, (low, high) in LIMITS.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
-            if isinstance(lowest, int) and not is_whole:
+            if isinstance(low, int) and not is_whole:
                 yield out_of_range(name, "a whole number", value)
-            elif not lowest <= value < float("inf"):
-                yield out_of_range(name, f"at least {lowest:g} and finite", value)
-        if not -140 < self.mean_dbm < -44:
-            yield out_of_range("mean_dbm", "between -140 and -44 dBm", self.mean_dbm)
-        if self.logged_days > 1:
-            yield out_of_range("logged_days", "at most 1", self.logged_days)
+            elif not low <= value <= high:
+                yield out_of_range(name, f"from {low:,g} to {high:,g}", value)
 
     @property
     def stretch_days(self) -> int:

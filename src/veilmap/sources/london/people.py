@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from veilmap.errors import UserError
 from veilmap.sources.london.region import degrees, metres
 from veilmap.sources.london.world import LUTON_DEG, London
+from veilmap.sources.radiocells import DEVICE
 from veilmap.sources.stitch import MILE_M, candidates
 from veilmap.streams import stream
 
@@ -64,8 +65,7 @@ def device_table() -> pl.DataFrame:
         for revision in REVISIONS
         for version in VERSIONS
     ]
-    names = ["manufacturer", "model", "revision", "swid", "swver"]
-    return pl.DataFrame(rows, schema=names, orient="row")
+    return pl.DataFrame(rows, schema=list(DEVICE), orient="row")
 
 
 def _homes(world: London, number: int, draw: np.random.Generator) -> Floats:

@@ -11,10 +11,9 @@ from veilmap.sources.london.radio import draw_rsrp_dbm
 from veilmap.sources.london.region import degrees, metres
 from veilmap.sources.london.trips import draw_rows
 from veilmap.sources.london.world import START, TIMEZONE, London
+from veilmap.sources.radiocells import DEVICE
 from veilmap.sources.stitch import ALL_CELLS, stitch
 from veilmap.streams import stream
-
-DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
 
 
 def simulate(seed: int = 0, world: London = London()) -> Measurements:
