@@ -14,7 +14,7 @@ from pathlib import Path
 from veilmap.sources.campus import Campus, simulate
 
 
-def main(users="800"):
+def main(users="735"):
     start = time.perf_counter()
     data = simulate(0, Campus(users=int(users)))
     simulated = time.perf_counter()

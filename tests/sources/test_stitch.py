@@ -208,10 +208,10 @@ def test_what_cannot_be_stitched_is_said():
 
 
 def test_weeks_count_from_the_first_row_of_each_cell():
-    """Cell b begins on day 3: its files on days 3, 9 and 10 are in two weeks, not three."""
+    """Cell b begins on day 3: its files on days 3, 8 and 9 are in one week, not two."""
     uploads = pl.concat(
         [upload("first", cell="a", day=0)]
-        + [upload(f"b{day}", cell="b", day=day) for day in (3, 9, 10)]
+        + [upload(f"b{day}", cell="b", day=day) for day in (3, 8, 9)]
     )
     found = stitch(uploads, EVERYTHING, cell="all")
-    assert [user.weeks for user in found.users if user.cell == "b"] == [2]
+    assert [user.weeks for user in found.users if user.cell == "b"] == [1]

@@ -73,6 +73,8 @@ def test_people_sleep_at_home_and_work_on_weekdays(stays):
     weekend = np.arange(WORLD.days - 1) % 7 >= 5
     assert at_work[~weekend].mean() > 0.8
     assert at_work[weekend].mean() < 0.1
+    back = stays.place[stays.at(noons + 4 * 3600)] == WORK
+    assert (back == at_work)[~weekend].mean() > 0.97
 
 
 def test_the_logger_runs_on_the_wanted_share_of_days(stays):
