@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from veilmap.geo import Projection
+from veilmap.geo import Ground, Projection
 
 
 @given(st.floats(-80, 83), st.floats(-180, 179.9))
@@ -38,3 +38,13 @@ def test_points_on_both_sides_of_the_date_line_lie_together():
     lat, lon = np.array([-17.0, -17.0]), np.array([179.99, -179.99])
     xy_m = Projection.utm_for(lat, lon).metres(lat, lon)
     assert np.hypot(*(xy_m[1] - xy_m[0])) < 2500
+
+
+def test_metres_around_a_middle_are_degrees_and_back():
+    ground = Ground((51.5, -0.1))
+    xy_m = np.array([[0.0, 0.0], [1000.0, -2000.0]])
+    lat_deg, lon_deg = ground.degrees(xy_m)
+    assert (lat_deg[0], lon_deg[0]) == pytest.approx((51.5, -0.1))
+    assert lat_deg[1] < 51.5
+    assert lon_deg[1] > -0.1
+    np.testing.assert_allclose(ground.metres(lat_deg, lon_deg), xy_m, atol=1e-6)

@@ -11,6 +11,9 @@ _LAT, _LON, _SIGNAL = pl.col("lat_deg"), pl.col("lon_deg"), pl.col("rsrp_dbm")
 MIN_DBM = -200.0
 MAX_DBM = 0.0
 
+# What a phone can report of RSRP (3GPP TS 36.133); other quantities and faults go beyond it.
+REPORTED_DBM = (-140.0, -44.0)
+
 # How files write that there is no name; in numbers and times such a text is unreadable anyway.
 NO_NAMES = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-")
 

@@ -50,6 +50,36 @@ class Projection:
         return Area(*_transformer(WGS84_EPSG, self.epsg).transform_bounds(west, south, east, north))
 
 
+@dataclass(frozen=True)
+class Ground:
+    """Metres east and north of a middle, in the middle's UTM zone."""
+
+    middle_deg: tuple[float, float]
+
+    def degrees(self, xy_m: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Latitude and longitude."""
+        return self._projection.degrees(np.asarray(xy_m) + self._middle_m)
+
+    def metres(
+        self, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """East and north of the middle, one row per place."""
+        return self._projection.metres(lat_deg, lon_deg) - self._middle_m
+
+    @property
+    def _projection(self) -> Projection:
+        return Projection.utm_for(*self._middle)
+
+    @property
+    def _middle_m(self) -> NDArray[np.float64]:
+        return self._projection.metres(*self._middle)
+
+    @property
+    def _middle(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        lat_deg, lon_deg = self.middle_deg
+        return np.array([lat_deg]), np.array([lon_deg])
+
+
 def box_faults(what: str, box: tuple[float, float, float, float]) -> Iterator[UserError]:
     """What is wrong with a box given as west, south, east, north in degrees."""
     west, south, east, north = box

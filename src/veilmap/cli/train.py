@@ -52,7 +52,8 @@ def train_(
     --batch-size 20 --epochs 5 --learning-rate 1e-5 for FedAvg.
 
     Args:
-        data: a measurement file, a folder or archive of them, or "campus" for the simulated world.
+        data: a measurement file, a folder or archive of them, or a simulated world:
+            campus or london.
         out: folder for the model, the transcript, the settings and the results.
         overwrite: replace a finished run in that folder.
         past: also print the RMSE on the data of all earlier rounds.

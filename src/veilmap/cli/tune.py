@@ -44,7 +44,8 @@ def tune_(
     rate is searched, so --learning-rate decides nothing here.
 
     Args:
-        data: a measurement file, a folder or archive of them, or "campus" for the simulated world.
+        data: a measurement file, a folder or archive of them, or a simulated world:
+            campus or london.
         out: the settings file to write, for "veilmap train --model".
         trials: how many trials in all.
         initialisation: of the networks' weights.

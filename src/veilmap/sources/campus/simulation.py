@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.geo import Projection
+from veilmap.faults import REPORTED_DBM
+from veilmap.geo import Ground
 from veilmap.measurements import Measurements
 from veilmap.sources.campus.attachment import attach
 from veilmap.sources.campus.fixes import locate
@@ -15,16 +16,16 @@ from veilmap.sources.campus.people import live
 from veilmap.sources.campus.radio import PROVIDERS, Network
 from veilmap.sources.campus.signal import drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
-from veilmap.sources.campus.world import Array, Campus
+from veilmap.sources.campus.world import Campus
 from veilmap.streams import stream
 
-CENTRE_DEG = (33.6453, -117.8427)
+GROUND = Ground((33.6453, -117.8427))
+DECIMALS = 6  # as phones write degrees: 0.1 m, so that resting fixes repeat exactly
 START = "2017-02-06"  # a Monday
 TIMEZONE = "America/Los_Angeles"
 # The names that the paper gives to the target's densest and second cell; others are numbered.
 DENSEST, SECOND = "x204", "x355"
 BURST_STEP_S = 3  # between the rows of a burst
-WEAKEST_DBM, STRONGEST_DBM = -140, -44  # what a phone can report
 
 
 def simulate(
@@ -73,12 +74,12 @@ def _measure(
     rows[(np.abs(where.reported_m) > world.size_m / 2).any(axis=1)] = 0
     burst = np.repeat(np.arange(len(rows)), rows)
     within = np.arange(len(burst)) - np.repeat(np.cumsum(rows) - rows, rows)
-    lat_deg, lon_deg = _degrees(where.reported_m)
+    lat_deg, lon_deg = GROUND.degrees(where.reported_m)
     columns = {
         "second": when.start_s[burst].astype(np.int64) + BURST_STEP_S * within,
         "cell": cell[burst],
-        "lat_deg": lat_deg[burst],
-        "lon_deg": lon_deg[burst],
+        "lat_deg": lat_deg.round(DECIMALS)[burst],
+        "lon_deg": lon_deg.round(DECIMALS)[burst],
         "rsrp_dbm": mean_dbm[burst] + fading_db(world, len(burst), draw),
         "accuracy_m": where.accuracy_m[burst],
     }
@@ -100,7 +101,7 @@ def _levelled(first: pl.DataFrame, world: Campus) -> pl.Expr:
     densest = first["cell"].mode().sort()[0]
     mean_dbm = first["rsrp_dbm"].to_numpy()[(first["cell"] == densest).to_numpy()].mean()
     levelled = pl.col("rsrp_dbm") + (world.mean_dbm - float(mean_dbm))
-    return levelled.round().clip(WEAKEST_DBM, STRONGEST_DBM)
+    return levelled.round().clip(*REPORTED_DBM)
 
 
 def _time() -> pl.Expr:
@@ -109,11 +110,3 @@ def _time() -> pl.Expr:
     shown = midnight + pl.duration(seconds=pl.col("second"))
     local = shown.dt.replace_time_zone(TIMEZONE, ambiguous="earliest", non_existent="null")
     return local.dt.convert_time_zone("UTC")
-
-
-def _degrees(xy_m: Array) -> tuple[Array, Array]:
-    """Six decimals, as phones write them: 0.1 m, so that resting fixes repeat exactly."""
-    centre = np.array([[CENTRE_DEG[0]], [CENTRE_DEG[1]]])
-    projection = Projection.utm_for(*centre)
-    lat_deg, lon_deg = projection.degrees(xy_m + projection.metres(*centre))
-    return lat_deg.round(6), lon_deg.round(6)

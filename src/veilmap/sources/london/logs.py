@@ -3,13 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veilmap.sources.london.world import OTHER_CELLS, TOP_CELL, London
+from veilmap.sources.london.world import OTHER_CELLS, TOP_CELL, Floats, Integers, London
 from veilmap.streams import stream
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 DAY_S = 86_400
 OTHER_ROWS = 8  # mean number in the files of other cells

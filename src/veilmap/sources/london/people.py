@@ -4,17 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from veilmap.errors import UserError
-from veilmap.sources.london.region import degrees, metres
-from veilmap.sources.london.world import LUTON_DEG, London
+from veilmap.sources.london.region import GROUND, degrees
+from veilmap.sources.london.world import LUTON_DEG, Floats, Integers, London
 from veilmap.sources.radiocells import DEVICE
 from veilmap.sources.stitch import MILE_M, candidates
 from veilmap.streams import stream
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Plain makers, invented models; the first of each are the most common.
 MAKERS = ("samsung", "LGE", "HTC", "Sony", "motorola", "HUAWEI", "OnePlus", "Fairphone")
@@ -49,7 +45,7 @@ def draw_people(seed: int, world: London, reach_s: Floats) -> People:
     start_m = _homes(world, strangers, draw)
     end_m, via_m = _trips(start_m, reach_s[len(world.habits) :], draw)
     habits = [(habit.start_km, habit.end_km, *habit.via_km) for habit in world.habits]
-    known_m = 1000 * np.reshape(habits, (-1, 5, 2)) + metres(*LUTON_DEG)
+    known_m = 1000 * np.reshape(habits, (-1, 5, 2)) + GROUND.metres(*np.reshape(LUTON_DEG, (2, 1)))
     start_m = np.concatenate([known_m[:, 0], start_m])
     end_m = np.concatenate([known_m[:, 1], end_m])
     via_m = np.concatenate([known_m[:, 2:], via_m])

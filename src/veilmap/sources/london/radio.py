@@ -10,10 +10,9 @@ fading one per row. The parameters are usual ones, with the power set for a mean
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.sources.london.world import London
+from veilmap.faults import REPORTED_DBM
+from veilmap.sources.london.world import Floats, London
 from veilmap.streams import stream
-
-Floats = NDArray[np.float64]
 
 SITE_SPACING_KM = 4.0  # one site per 16 km²
 # Downtilt and streets: within this distance the signal hardly grows.
@@ -35,7 +34,7 @@ def draw_rsrp_dbm(seed: int, world: London, file: NDArray[np.int64], xy_m: Float
     handling_db = phone.normal(0, HANDLING_DB, file.max() + 1)[file]
     fading_db = phone.normal(0, FADING_DB, len(xy_m))
     field_dbm = POWER_AT_1_KM_DBM - loss_db + _shadowing_db(xy_m, draw)
-    rsrp_dbm: Floats = np.clip(np.round(field_dbm + handling_db + fading_db), -140, -44)
+    rsrp_dbm: Floats = np.clip(np.round(field_dbm + handling_db + fading_db), *REPORTED_DBM)
     return rsrp_dbm
 
 

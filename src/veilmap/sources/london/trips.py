@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veilmap.sources.london.logs import Logs
 from veilmap.sources.london.people import People
+from veilmap.sources.london.world import Floats, Integers
 from veilmap.streams import stream
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BURST_ROWS = 3  # scans come in bursts of about so many
 BURST_STEP_S = 20.0

@@ -8,7 +8,7 @@ from veilmap.measurements import Measurements
 from veilmap.sources.london.logs import Logs, draw_logs
 from veilmap.sources.london.people import device_table, draw_people
 from veilmap.sources.london.radio import draw_rsrp_dbm
-from veilmap.sources.london.region import degrees, metres
+from veilmap.sources.london.region import GROUND, degrees
 from veilmap.sources.london.trips import draw_rows
 from veilmap.sources.london.world import START, TIMEZONE, London
 from veilmap.sources.radiocells import DEVICE
@@ -41,7 +41,7 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
         # Six decimals, as phones write them.
         lat_deg=pl.Series(lat_deg.round(6)),
         lon_deg=pl.Series(lon_deg.round(6)),
-        rsrp_dbm=pl.Series(draw_rsrp_dbm(seed, world, rows.file, metres(lat_deg, lon_deg))),
+        rsrp_dbm=pl.Series(draw_rsrp_dbm(seed, world, rows.file, GROUND.metres(lat_deg, lon_deg))),
         accuracy_m=pl.Series(rows.accuracy_m),
     )
     return table.sort("file", "time")

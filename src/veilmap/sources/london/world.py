@@ -27,6 +27,9 @@ phones, signal and the other cells are invented.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from veilmap.errors import UserError, out_of_range, refuse
 
 TOP_CELL = 455
@@ -37,6 +40,8 @@ CENTRE_DEG = (51.62, -0.15)
 LUTON_DEG = (51.88, -0.42)
 
 Place = tuple[float, float]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
