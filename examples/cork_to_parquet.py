@@ -3,46 +3,30 @@
     python examples/cork_to_parquet.py 5G-production-dataset.zip cork.parquet [--one-user]
 
 The data are one driver's. Every session becomes a user, so that a federation has someone to average
-over; with --one-user all are the driver's. Kept are driving sessions, LTE and 5G rows (5G is
-non-standalone there: RSRP is the LTE anchor's) and valid RSRP.
+over; with --one-user all are the driver's. Kept are the sessions on the road.
 Raca et al., "Beyond Throughput, The Next Generation", MMSys 2020.
 """
 
-import io
 import sys
-import zipfile
 
 import polars as pl
 
+from veilmap.measurements import Measurements
+from veilmap.sources.columns import Columns
+from veilmap.sources.reader import read
+from veilmap.sources.reading import Reading
 
-def session(archive, name):
-    frame = pl.read_csv(io.BytesIO(archive.read(name)), infer_schema=False)
-    return frame.select(
-        user=pl.lit(name.rsplit("/")[-1].removesuffix(".csv")),
-        cell="RAWCELLID",
-        time="Timestamp",
-        lat=pl.col("Latitude").cast(pl.Float64),
-        lon=pl.col("Longitude").cast(pl.Float64),
-        rsrp=pl.col("RSRP").cast(pl.Float64, strict=False),
-        mode="NetworkMode",
-    )
+SESSION = r"/Driving/.*?([^/]+)\.csv$"
 
 
 def main(source, target, one_user=None):
-    with zipfile.ZipFile(source) as archive:
-        names = [
-            name
-            for name in archive.namelist()
-            if name.endswith(".csv") and "/Driving/" in name and not name.startswith("__MACOSX")
-        ]
-        rows = pl.concat([session(archive, name) for name in names])
-    rows = rows.filter(pl.col("mode").is_in(["LTE", "5G"]), pl.col("rsrp") > -200).drop("mode")
-    if one_user == "--one-user":
-        rows = rows.with_columns(user=pl.lit("driver"))
-    # Two rows per second share a time stamp with a resolution of one second; equal rows are one.
-    rows = rows.unique(maintain_order=True)
-    rows.write_parquet(target)
-    print(f"{target}: {rows.height:,} rows of {len(names)} sessions")
+    data = read(source, Columns(user="file"), Reading(drop_invalid=True))
+    driving = data.keep(pl.col("user").str.contains(SESSION)).table
+    user = pl.lit("driver") if one_user == "--one-user" else pl.col("user").str.extract(SESSION)
+    # Of one driver, rows of two sessions may be equal, and are then one.
+    drives = Measurements.of(driving.with_columns(user=user), drop_invalid=True)
+    drives.write_parquet(target)
+    print(f"{target}: {len(drives):,} rows of {driving['user'].n_unique()} sessions")
 
 
 if __name__ == "__main__":
