@@ -52,9 +52,9 @@ PUBLISHED = {
     "RMSE of a random forest, part of the constant's": ("-", 0.0, 0.6),
     "RMSE of a random forest on whole bursts, part of the constant's": ("-", 0.0, 0.85),
     "EMD of random points": ("21.33", 19.3, 23.3),
-    "EMD of the centroids, weeks": ("6 to 7.6", 6.0, 7.6),
-    "days": ("5 to 6.4", 5.0, 6.4),
-    "hours": ("4 to 5.3", 4.0, 5.3),
+    "EMD of the centroids, weeks": ("7.6", 6.0, 7.6),
+    "days": ("6.4", 5.0, 6.4),
+    "hours": ("5.3", 4.0, 5.3),
 }
 # Not told of real people.
 OF_PLACES = ("home, km east of the middle", "share in the western half")

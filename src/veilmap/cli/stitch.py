@@ -59,7 +59,7 @@ def stitch_(
         stitched.table, timezone=scanned.timezone, source=path.name, drop_invalid=True
     )
     measurements.write_parquet(out)
-    _tell_missing(scanned)
+    _tell_missing(scanned, reading)
     if scanned.left_out:
         say(f"left out {left_out_text(scanned.left_out)}")
     _show(replace(stitched, dropped=(*passed_over, *stitched.dropped, *measurements.dropped)))
@@ -76,11 +76,11 @@ def _refuse_tables(scanned: Scan, source: str) -> None:
         )
 
 
-def _tell_missing(scanned: Scan) -> None:
+def _tell_missing(scanned: Scan, reading: Reading) -> None:
     for name in scanned.formats:
         if name not in WITH_DEVICE:
             say(f"{name} files have no device information: cell and places alone tell users apart")
-    if RADIOCELLS in scanned.formats and scanned.timezone == "UTC":
+    if RADIOCELLS in scanned.formats and reading.timezone is None:
         say("times of Radiocells files are local and were read as UTC; say --timezone")
 
 

@@ -66,9 +66,9 @@ def _measure(
     when = moments(world, stays, seed, person)
     where = locate(world, stays, when, seed, person)
     draw = stream(seed, "campus", "signal", person)
-    chosen, mean_dbm = attach(world, network, when, where, draw)
+    chosen, power_db = attach(world, network, when, where, draw)
     cell = chosen * PROVIDERS + person % PROVIDERS
-    mean_dbm += drift_db(world, when.start_s, cell, seed)
+    power_db += drift_db(world, when.start_s, cell, seed)
     rows = draw.geometric(1 / world.burst_points, len(cell))
     # What is outside the campus is no part of its data.
     rows[(np.abs(where.reported_m) > world.size_m / 2).any(axis=1)] = 0
@@ -80,7 +80,7 @@ def _measure(
         "cell": cell[burst],
         "lat_deg": lat_deg.round(DECIMALS)[burst],
         "lon_deg": lon_deg.round(DECIMALS)[burst],
-        "rsrp_dbm": mean_dbm[burst] + fading_db(world, len(burst), draw),
+        "rsrp_dbm": power_db[burst] + fading_db(world, len(burst), draw),
         "accuracy_m": where.accuracy_m[burst],
     }
     # A phone has one row in a second.
