@@ -1,0 +1,70 @@
+"""What an attack on one update comes to."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.federation.observation import Observation
+
+
+class Outcome(Enum):
+    """How an attack ended; the value says it in words, with the cure where there is one."""
+
+    CONVERGED = "the location stayed still for the required number of iterations"
+    OUT_OF_ITERATIONS = "max_iterations was reached; raise it, learning_rate or still_m"
+    NOT_FINITE = "the location became NaN or infinite; lower learning_rate"
+    SOLVED = "found without iterations"
+    NO_SIGNAL = "the update is zero, so it says nothing about a location"
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A distribution of places: positions in metres and their shares, which sum to 1."""
+
+    xy_m: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def at(cls, xy_m: NDArray[np.float64]) -> "Cloud":
+        """All weight at one place."""
+        return cls(np.asarray(xy_m, np.float64).reshape(1, 2), np.ones(1))
+
+    @property
+    def mean_m(self) -> NDArray[np.float64]:
+        mean: NDArray[np.float64] = self.weights @ self.xy_m
+        return mean
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """Where one attack places the user of one update.
+
+    Attributes:
+        round: t.
+        user: whose update it was.
+        start_s: when the round began.
+        n: the points the user trained on.
+        xy_m: x_DLG, the one location found; NaN if there is none.
+        cosine: of the leaked gradient and the one that the result explains it by.
+        iterations: of the optimiser; 0 where there is none.
+        seconds: spent on this attack; a batch's time is shared equally.
+        outcome: how it ended.
+        cloud: the whole distribution found; that of a single location where a method sees no more.
+        start: which of several starts of the same update this was.
+        path_m: the dummy location at every iteration, if asked for.
+    """
+
+    round: int
+    user: str
+    start_s: float
+    n: int
+    xy_m: NDArray[np.float64]
+    cosine: float
+    iterations: int
+    seconds: float
+    outcome: Outcome
+    cloud: Cloud
+    start: int = 0
+    path_m: NDArray[np.float64] | None = None
