@@ -56,6 +56,11 @@ class BackPropagation:
         for layer in reversed(self._hidden):
             error = layer.backward(error)
 
+    @property
+    def first_errors(self) -> Tensor:
+        """δ_1 after ``backward``, a row per point; overwritten by the next pass."""
+        return self._hidden[0].delta
+
     def add_gradient(self, into: Layers, factor: float) -> None:
         """``into += factor · ∂ℓ/∂w``; into the weights with −η this is the SGD step itself."""
         for (matrix, bias), h, scale, error in zip(

@@ -42,6 +42,24 @@ def gradient(
 
 
 @torch.inference_mode()
+def bias_gradients(network: Network, weights: Floats, mini_batch: MiniBatch) -> Floats:
+    """g_i = ∂ℓ_i/∂b¹_h of each point's own loss, (points, units of the first layer), no dropout.
+
+    It is δ_1 of one back-propagation with ℓ_i = r_i² in place of the mean, so no point's gradient
+    over all weights is formed.
+    """
+    layers, nothing = _layers(network, weights), [None] * len(network.hidden)
+    x, y = _tensors(mini_batch)
+    g = np.empty((len(y), network.hidden[0]), np.float32)
+    for block in _blocks(len(y)):
+        both = BackPropagation(network, layers, len(y[block]))
+        both.forward(x[block], nothing)
+        both.backward(y[block], n=1)
+        g[block] = both.first_errors.numpy()
+    return g
+
+
+@torch.inference_mode()
 def sgd(
     network: Network,
     weights: Floats,
