@@ -1,0 +1,83 @@
+"""The heat map of one round beside where the user really was."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from numpy.typing import NDArray
+
+from veilmap.area import Area
+from veilmap.attacks.reconstruction import Cloud, Reconstruction
+from veilmap.canvas import as_written, fitted_sheet
+from veilmap.inspection.labels import counted, shortened
+from veilmap.local_data import LocalData
+from veilmap.report.ground import corners_m, in_km, inches, label_bar, lay_ground, view_around
+from veilmap.report.tiles import Tiles, pooled
+
+_PANEL = 4.8  # the longer side of a map, in inches
+_COLOURS = "viridis"
+
+
+def draw_heatmap(
+    found: Reconstruction,
+    truth: LocalData | None,
+    area: Area,
+    title: str,
+    emd_m: float | None = None,
+) -> Figure:
+    """Both as shares per tile, in the same tiles and colours, so that like is held to like.
+
+    Dots would show a night at home as large as a minute on the way. The colours go by the square
+    root, because a home would leave the ways no colour. ``emd_m`` is the sliced EMD of the two.
+    """
+    cloud = pooled([found.cloud])
+    view = view_around(corners_m(area))
+    tiles = Tiles.fitting(cloud, view)
+    panels = {_found_facts(cloud, area): cloud}
+    if truth:
+        really = Cloud(truth.xy_m, np.full(len(truth), 1 / max(len(truth), 1)))
+        panels[f"where the user was\n{counted(len(truth), 'point')}"] = really
+    shares = [tiles.shares(each) for each in panels.values()]
+    colours = PowerNorm(0.5, 0, max(float(each.max()) for each in shares) or 1.0)
+    wide, high = inches(view, _PANEL)
+    figure = fitted_sheet((len(panels) * wide + 2.2, high + 1.2))
+    grid = figure.subplots(1, len(panels), squeeze=False)
+    for axes, heading, each in zip(grid.flat, panels, shares, strict=True):
+        lay_ground(axes, view, area)
+        _draw_tiles(axes, tiles, each, colours, area)
+        axes.set_title(heading, fontsize=9)
+        axes.label_outer()
+    scale = ScalarMappable(colours, _COLOURS)
+    bar = figure.colorbar(
+        scale, ax=grid, shrink=0.9, aspect=30, format=PercentFormatter(1, symbol=" %")
+    )
+    east_m, north_m = tiles.sides_m
+    label_bar(bar, f"share per tile of {east_m:.0f} x {north_m:.0f} m (square-root scale)")
+    figure.suptitle(f"{as_written(title)}\n{_facts(found, emd_m)}", fontsize=11)
+    return figure
+
+
+def _draw_tiles(
+    axes: Axes, tiles: Tiles, shares: NDArray[np.float64], colours: PowerNorm, area: Area
+) -> None:
+    edges_m = np.meshgrid(tiles.x_edges_m, tiles.y_edges_m)
+    x_km, y_km = in_km(np.stack(edges_m, axis=-1).reshape(-1, 2), area)
+    shape = edges_m[0].shape
+    axes.pcolormesh(
+        x_km.reshape(shape), y_km.reshape(shape), np.ma.masked_equal(shares, 0),
+        norm=colours, cmap=_COLOURS, zorder=1,
+    )  # fmt: skip
+
+
+def _found_facts(cloud: Cloud, area: Area) -> str:
+    if not len(cloud.weights):
+        return "the heat map\nfound nothing"
+    inside = cloud.weights[area.contains(cloud.xy_m)].sum()
+    return f"the heat map\n{100 * inside:.0f} % of its weight inside the area"
+
+
+def _facts(found: Reconstruction, emd_m: float | None) -> str:
+    whose = f"round {found.round}, user {as_written(shortened(found.user, 24))}"
+    return whose if emd_m is None else f"{whose}: sliced EMD {emd_m:,.0f} m"

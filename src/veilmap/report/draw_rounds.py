@@ -1,0 +1,129 @@
+"""How the attacks fare from round to round, and how strong the signal is that they read."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.canvas import as_written, fitted_sheet
+from veilmap.local_data import LocalData
+
+# Okabe and Ito's, told apart by the colour-blind; layers go from dark to light.
+_METHOD_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+_LAYER_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+Line = Mapping[int, float]  # by round
+
+
+def draw_rounds(
+    method_results: Mapping[str, Sequence[Reconstruction]],
+    truth: Mapping[int, LocalData] | None,
+    norms: Mapping[int, Sequence[float]],
+    title: str,
+) -> Figure:
+    """Cosine, distance from the centroid, and norm of the leaked gradient, over the rounds.
+
+    ``truth`` is the user's data by round, None if it is not known; ``norms`` gives by round the
+    norm of each layer's gradient. Several starts in one round count by their median.
+    """
+    figure = fitted_sheet((10.5, 8.0))
+    cosine, distance, norm = figure.subplots(3, 1, sharex=True)
+    _draw_lines(cosine, _cosines(method_results), _METHOD_COLOURS)
+    cosine.set_ylabel("cosine of the leaked gradient\nand the one explained", fontsize=9)
+    if truth:
+        _draw_lines(distance, _distances_m(method_results, truth), _METHOD_COLOURS)
+    else:
+        _say(distance, "no truth given")
+    distance.set_ylabel("distance from\nthe centroid in m", fontsize=9)
+    _draw_lines(norm, _by_layer(norms), _LAYER_COLOURS)
+    norm.set_ylabel("norm of the\nleaked gradient", fontsize=9)
+    norm.set_xlabel("round", fontsize=9)
+    norm.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    for axes in (distance, norm):
+        _scale(axes)
+    figure.align_ylabels()
+    figure.suptitle(as_written(title), fontsize=11)
+    return figure
+
+
+def _cosines(method_results: Mapping[str, Sequence[Reconstruction]]) -> dict[str, Line]:
+    return {
+        method: _medians([(each.round, each.cosine) for each in results])
+        for method, results in method_results.items()
+    }
+
+
+def _distances_m(
+    method_results: Mapping[str, Sequence[Reconstruction]], truth: Mapping[int, LocalData]
+) -> dict[str, Line]:
+    centroids_m = {number: data.centroid_m for number, data in truth.items() if len(data)}
+    return {
+        method: _medians(
+            [
+                (each.round, float(np.linalg.norm(each.xy_m - centroids_m[each.round])))
+                for each in results
+                if each.round in centroids_m
+            ]
+        )
+        for method, results in method_results.items()
+    }
+
+
+def _by_layer(norms: Mapping[int, Sequence[float]]) -> dict[str, Line]:
+    layers = max((len(each) for each in norms.values()), default=0)
+    return {
+        f"layer {layer + 1}": _medians(
+            [(number, each[layer]) for number, each in norms.items() if layer < len(each)]
+        )
+        for layer in range(layers)
+    }
+
+
+def _medians(values: Sequence[tuple[int, float]]) -> Line:
+    """Rounds in order; NaN, which breaks the line, where an attack found nothing."""
+    by_round: dict[int, list[float]] = {}
+    for number, value in sorted(values):
+        by_round.setdefault(number, []).extend([value] if np.isfinite(value) else [])
+    return {number: float(np.median(each)) if each else np.nan for number, each in by_round.items()}
+
+
+def _draw_lines(axes: Axes, lines: Mapping[str, Line], colours: Sequence[str]) -> None:
+    for index, (name, line) in enumerate(lines.items()):
+        axes.plot(
+            list(line), list(line.values()), color=colours[index % len(colours)], linewidth=1.4,
+            marker=_MARKERS[index % len(_MARKERS)], markersize=4.5, label=as_written(name),
+        )  # fmt: skip
+    if not np.isfinite([value for line in lines.values() for value in line.values()]).any():
+        _say(axes, "nothing to show")
+    if lines:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9, frameon=False)
+    axes.grid(axis="y", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+
+
+def _say(axes: Axes, text: str) -> None:
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="0.4")
+    axes.set_yticks([])
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _scale(axes: Axes) -> None:
+    """Logarithmic where the values span more than a decade."""
+    values = np.concatenate([np.empty(0), *(line.get_ydata() for line in axes.lines)])
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return
+    if 0 < 10 * values.min() < values.max():
+        axes.set_yscale("log")
+        axes.set_ylabel(f"{axes.get_ylabel()} (log scale)")
+        # Fewer than three decades have too few powers of ten to read a value off.
+        digits = (1, 2, 5) if values.max() < 1000 * values.min() else (1,)
+        axes.yaxis.set_major_locator(LogLocator(subs=digits))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
