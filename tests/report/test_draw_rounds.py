@@ -46,6 +46,12 @@ def test_without_a_truth_the_panel_says_so():
     assert not distance.lines
 
 
+def test_a_single_round_is_the_only_tick():
+    figure = draw_rounds({"dlg": near(30)}, TRUTH, {1: (1.0,)}, "t")
+    left, right = figure.axes[2].get_xlim()
+    assert [tick for tick in figure.axes[2].get_xticks() if left <= tick <= right] == [1]
+
+
 def test_several_starts_of_a_round_count_by_their_median():
     starts = [near(10)[0], near(30)[0], near(900)[0], found(1, NOWHERE)]
     assert lines(draw_rounds({"dlg": starts}, TRUTH, NORMS, "t").axes[1])["dlg"] == [30]

@@ -67,6 +67,12 @@ def test_those_outside_are_counted_and_become_arrows_within_the_view():
     assert len(drawn(axes, "found")[0].get_offsets()) == 1
 
 
+def test_one_outside_the_area_but_in_the_view_is_shown_where_it_is():
+    axes = draw_whereabouts({"dlg": FAR[1:2]}, None, AREA, "t").axes[0]
+    (arrows,) = (each for each in axes.collections if isinstance(each, Quiver))
+    assert (arrows.X.item(), arrows.Y.item()) == pytest.approx((1, -0.001))
+
+
 def test_attacks_that_found_no_location_are_counted_apart():
     figure = draw_whereabouts({"dlg": [*FAR, found(4, NOWHERE)]}, None, AREA, "t")
     assert titles(figure) == ["dlg\n2 of 4 left the area, 1 found none"]

@@ -35,7 +35,7 @@ def test_a_grid_too_fine_to_see_is_gathered_in_whole_multiples():
 def test_few_far_places_do_not_make_huge_tiles():
     cloud = Cloud(CORNER_M + np.array([[100.0, 100.0], [1900.0, 900.0]]), np.array([0.3, 0.7]))
     tiles = Tiles.fitting(cloud, AREA)
-    assert max(tiles.sides_m) <= 2000 / 8
+    assert tiles.sides_m == pytest.approx((2000 / 60, 2000 / 60), rel=0.1)
     assert tiles.heaps(cloud)[1] == pytest.approx([0.3, 0.7])
 
 

@@ -42,7 +42,7 @@ def draw_rounds(
     _draw_lines(norm, _by_layer(norms), _LAYER_COLOURS)
     norm.set_ylabel("norm of the\nleaked gradient", fontsize=9)
     norm.set_xlabel("round", fontsize=9)
-    norm.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    norm.xaxis.set_major_locator(MaxNLocator(12, integer=True, min_n_ticks=1))
     for axes in (distance, norm):
         _scale(axes)
     figure.align_ylabels()

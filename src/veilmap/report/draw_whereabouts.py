@@ -120,7 +120,7 @@ def _draw_heaps(
 def _draw_found(
     axes: Axes, results: Sequence[Reconstruction], rounds: Normalize, area: Area, view: Area
 ) -> None:
-    """The locations inside the area as dots, the others as arrows at the edge of the view."""
+    """The locations inside the area as dots, the others as arrows."""
     found = _finite(results)
     if not found:
         return
@@ -142,12 +142,14 @@ def _draw_arrows(
     area: Area,
     view: Area,
 ) -> None:
-    """At the edge of the view, towards where the locations lie."""
+    """With the tip at the location, or at the edge of the view if it lies beyond."""
     way_m = xy_m - area.centre_m
     # Not the norm: the squares of a location that diverged may overflow.
-    direction = way_m / np.hypot(*way_m.T)[:, None]
+    distance_m = np.hypot(*way_m.T)[:, None]
+    direction = way_m / distance_m
+    tips_m = area.centre_m + direction * np.minimum(distance_m, _reach_m(direction, view))
     axes.quiver(
-        *in_km(_at_the_edge(direction, view), area), *direction.T, when,
+        *in_km(tips_m, area), *direction.T, when,
         norm=rounds, cmap=_COLOURS, pivot="tip", angles="xy", units="inches", scale_units="inches",
         scale=6, width=0.03, headwidth=4.5, headlength=4.5, headaxislength=4.5,
         edgecolors="black", linewidths=0.4, zorder=4, label="outside",
@@ -158,13 +160,12 @@ def _finite(results: Sequence[Reconstruction]) -> list[Reconstruction]:
     return [each for each in results if np.isfinite(each.xy_m).all()]
 
 
-def _at_the_edge(direction: NDArray[np.float64], view: Area) -> NDArray[np.float64]:
-    """Where a ray from the middle of the view leaves it."""
+def _reach_m(direction: NDArray[np.float64], view: Area) -> NDArray[np.float64]:
+    """How far it is from the middle of the view to just inside its edge."""
     half_m = np.array([view.width_m, view.height_m]) / 2
     with np.errstate(divide="ignore"):
-        reach_m = (half_m / np.abs(direction)).min(axis=1, keepdims=True)
-    edge_m: NDArray[np.float64] = view.centre_m + 0.99 * reach_m * direction
-    return edge_m
+        reach_m: NDArray[np.float64] = (half_m / np.abs(direction)).min(axis=1, keepdims=True)
+    return 0.99 * reach_m
 
 
 def _facts(results: Sequence[Reconstruction], area: Area) -> str:

@@ -27,7 +27,8 @@ class Tiles:
         """As large as the spacing of the cloud's own grid, or a multiple or part of it.
 
         Other tiles would beat with that grid: some would hold one of its places, others two. There
-        are from 8 to 60 tiles along the longer side of the view.
+        are at most 60 along the longer side of the view; places that leave room for fewer than 8
+        are few and far between, not a grid, and get tiles of the smallest size.
         """
         longer_m = max(view.width_m, view.height_m)
         range_m = longer_m / _MOST_PER_SIDE, longer_m / _FEWEST_PER_SIDE
@@ -71,7 +72,8 @@ def _edges_m(along_m: Array, low_m: float, high_m: float, least_m: float, most_m
     """Edges from below ``low_m`` to above ``high_m``, with the cloud's places inside the tiles."""
     places_m = np.unique(along_m)
     spacing_m = _spacing_m(places_m, otherwise_m=least_m)
-    side_m = spacing_m * np.ceil(least_m / spacing_m) / np.ceil(spacing_m / most_m)
+    parts = np.floor(spacing_m / least_m) if spacing_m > most_m else 1
+    side_m = spacing_m * np.ceil(least_m / spacing_m) / parts
     first_m = (places_m[0] if len(places_m) else low_m) - min(spacing_m, side_m) / 2
     start_m = first_m + np.floor((low_m - first_m) / side_m) * side_m
     edges_m: Array = start_m + side_m * np.arange(np.ceil((high_m - start_m) / side_m) + 1)
