@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.metrics.heaps import Points, Weights, as_arrays, heap_faults, on_shared_positions
 
 # Per temporary array; 1 MB stays in the cache, and a smaller block is a longer Python loop.
 _BLOCK_VALUES = 1 << 17
 
-Points = NDArray[np.float64]  # xy_m, one row per point
-Weights = NDArray[np.float64]
 Value = TypeVar("Value", np.float64, np.intp)
 
 
@@ -73,38 +72,15 @@ def pairwise_emd_m(sets: Sequence[Points], projections: int = 1000) -> NDArray[n
 def _pairwise(
     sets: Sequence[Points], weights: Sequence[Weights | None], projections: int
 ) -> NDArray[np.float64]:
-    sets = [np.asarray(xy_m, np.float64) for xy_m in sets]
-    counted = [
-        np.ones(xy_m.shape[:1]) if given is None else np.asarray(given, np.float64)
-        for xy_m, given in zip(sets, weights, strict=True)
-    ]
-    refuse(_faults(sets, counted, projections))
-    xy_m, heaps = _on_shared_positions(sets, counted)
+    points, counted = as_arrays(sets, weights)
+    refuse(_faults(points, counted, projections))
+    xy_m, heaps = on_shared_positions(points, counted)
     total = np.zeros((len(sets), len(sets)))
     angles = np.pi * np.arange(projections) / projections
     at_once = max(_BLOCK_VALUES // (len(xy_m) * len(sets)), 1)
     for start in range(0, projections, at_once):
         total += _cost_m(xy_m, heaps, angles[start : start + at_once])
     return (total + total.T) / projections
-
-
-def _on_shared_positions(
-    sets: Sequence[Points], weights: Sequence[Weights]
-) -> tuple[Points, NDArray[np.float64]]:
-    """All distinct positions, and row by row the weight of each set there.
-
-    Phones repeat coordinates, so this leaves far fewer points to sort; and equal sets get equal
-    rows, whose distance is exactly 0.
-    """
-    everywhere = np.concatenate(sets)
-    # Complex numbers sort as pairs, many times faster than rows do.
-    places, place = np.unique(everywhere[:, 0] + 1j * everywhere[:, 1], return_inverse=True)
-    ends = np.cumsum([len(heap) for heap in weights])[:-1]
-    heaps = [
-        np.bincount(of_set, heap, minlength=len(places))
-        for of_set, heap in zip(np.split(place, ends), weights, strict=True)
-    ]
-    return np.column_stack([places.real, places.imag]), np.array(heaps)
 
 
 def _cost_m(
@@ -150,22 +126,4 @@ def _faults(
         yield out_of_range("projections", "at least 1", projections)
     if not sets:
         yield UserError("EMD needs at least one set of points, got none")
-    for number, (xy_m, heap) in enumerate(zip(sets, weights, strict=True), 1):
-        which = f"set {number} of {len(sets)}"
-        if xy_m.ndim != 2 or xy_m.shape[1] != 2:
-            yield UserError(f"{which} must have one row (x, y) per point, got shape {xy_m.shape}")
-        elif len(xy_m) == 0:
-            yield UserError(f"{which} has no points; EMD needs at least one in each set")
-        elif not np.isfinite(xy_m).all():
-            bad = int((~np.isfinite(xy_m)).any(axis=1).sum())
-            yield UserError(f"{which} has {bad:,} positions that are not finite; leave them out")
-        elif heap.shape != (len(xy_m),):
-            yield UserError(
-                f"the weights of {which} must be one per point, got shape {heap.shape} "
-                f"for {len(xy_m):,} points"
-            )
-        elif not (np.isfinite(heap).all() and heap.min() >= 0 and 0 < heap.sum() < np.inf):
-            yield UserError(
-                f"the weights of {which} must be finite, none negative and not all 0, "
-                f"got {heap.min():g} to {heap.max():g}"
-            )
+    yield from heap_faults(sets, weights)

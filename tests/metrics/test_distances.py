@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from tests.conftest import make_local_data
+from veilmap.area import Area
+from veilmap.local_data import LocalData
+from veilmap.metrics.distances import (
+    centroid_distances_m,
+    emd_or_none_m,
+    mean_or_none,
+    median_or_none,
+    random_emd_m,
+    root_or_none,
+    round_emd_m,
+)
+from veilmap.metrics.transport import emd_m
+
+AREA = Area(-500, -200, 500, 200)
+NOTHING = (np.zeros((0, 2)), np.zeros(0))
+
+
+def at(*xy_m):
+    return LocalData(np.array(xy_m, float), np.zeros(len(xy_m)), np.zeros(len(xy_m)))
+
+
+def heap(*xy_m):
+    return np.array(xy_m, float), np.ones(len(xy_m))
+
+
+def test_distances_are_from_the_centroid_of_the_round():
+    """Centroids (1, 0) and (0, 0); found at (4, 4), 5 m away, and nowhere."""
+    away_m = centroid_distances_m([at((0, 0), (2, 0)), at((0, 0))], [[4, 4], [np.nan, 0]])
+    assert away_m.tolist() == [5, np.inf]
+
+
+def test_the_emd_of_nothing_is_none():
+    true_m = make_local_data(20).xy_m
+    assert emd_or_none_m(true_m, np.zeros((0, 2))) is None
+    found_m, weights = true_m[:2], np.array([3.0, 1.0])
+    assert emd_or_none_m(true_m, found_m, weights) == emd_m(true_m, found_m, b_weights=weights)
+
+
+def test_the_reference_guesses_uniformly_in_the_area():
+    """Many guesses are near the EMD from the whole rectangle; the tolerance is 3 %."""
+    true_m = make_local_data(50).xy_m
+    x_m, y_m = np.meshgrid(np.arange(-495, 500, 10.0), np.arange(-195, 200, 10.0))
+    everywhere = emd_m(true_m, np.column_stack([x_m.ravel(), y_m.ravel()]), projections=100)
+    draws = random_emd_m(true_m, AREA, 5_000, seed=0)
+    assert len(draws) == 5
+    assert len(set(draws)) == 5
+    assert draws == pytest.approx([everywhere] * 5, rel=0.03)
+
+
+def test_the_reference_obeys_its_seed():
+    true_m = make_local_data(50).xy_m
+    assert random_emd_m(true_m, AREA, 7, seed=1) == random_emd_m(true_m, AREA, 7, seed=1)
+    assert random_emd_m(true_m, AREA, 7, seed=1) != random_emd_m(true_m, AREA, 7, seed=2)
+    assert random_emd_m(true_m, AREA, 0, seed=1) == ()
+
+
+def test_the_emd_of_rounds_is_their_median():
+    """Shifts by 10, 20 and 90 m: the median is 20·2/π."""
+    truth = [at((0, 0), (5, 0))] * 3
+    clouds = [heap((0, 10), (5, 10)), heap((20, 0), (25, 0)), heap((90, 0), (95, 0))]
+    assert round_emd_m(truth, clouds) == pytest.approx(20 * 2 / np.pi, rel=1e-3)
+
+
+def test_a_round_without_a_cloud_is_infinitely_far():
+    truth, near = [at((0, 0))] * 3, heap((10, 0))
+    assert round_emd_m(truth, [near, NOTHING, near]) == pytest.approx(10 * 2 / np.pi, rel=1e-3)
+    assert round_emd_m(truth, [near, NOTHING, NOTHING]) is None
+
+
+def test_what_is_not_defined_is_none():
+    assert mean_or_none([]) is None
+    assert mean_or_none([1, 2]) == 1.5
+    assert median_or_none([]) is None
+    assert median_or_none([1, np.inf, 3]) == 3
+    assert median_or_none([1, np.inf]) is None
+    assert median_or_none([np.inf, np.inf]) is None
+    assert root_or_none(None) is None
+    assert root_or_none(9.0) == 3
