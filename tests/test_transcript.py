@@ -11,8 +11,9 @@ from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Training
+from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.model.network import Network
-from veilmap.transcript import Header, SideKnowledge, Transcript, TranscriptWriter
+from veilmap.transcript import Transcript, TranscriptWriter
 
 NETWORK = Network(hidden=(3,), activations=("relu",), dropout=(0.0,))
 HEADER = Header(

@@ -43,6 +43,13 @@ class Area:
     def centre_m(self) -> NDArray[np.float64]:
         return np.array([self.x_min_m + self.x_max_m, self.y_min_m + self.y_max_m]) / 2
 
+    def centres_m(self, side_m: float) -> NDArray[np.float64]:
+        """The centres of squares of about this side that cover the area, row by row from below."""
+        columns, rows = (max(round(side / side_m), 1) for side in (self.width_m, self.height_m))
+        x_m = self.x_min_m + (np.arange(columns) + 0.5) * self.width_m / columns
+        y_m = self.y_min_m + (np.arange(rows) + 0.5) * self.height_m / rows
+        return np.stack(np.meshgrid(x_m, y_m), axis=-1).reshape(-1, 2)
+
     def contains(self, xy_m: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which points lie inside; a reconstruction that does not is "diverged" in the paper."""
         low, high = (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m)

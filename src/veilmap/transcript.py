@@ -15,13 +15,10 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
-from veilmap.federation.plan import Training
+from veilmap.federation.side_knowledge import Header
 from veilmap.files import write_whole
-from veilmap.local_data import Scaler
-from veilmap.model.network import Network
 from veilmap.settings import parse
 
 SCHEMA = 1
@@ -29,31 +26,6 @@ HEADER = "transcript.json"
 ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
-
-
-@dataclass(frozen=True)
-class SideKnowledge:
-    """What the server knows besides the updates: because it set it, or because it is public.
-
-    ``oracle`` names those of these facts that a simulation took from the users' own data, which
-    no real server has: ``area``, ``scaler``, ``label_offset_dbm``.
-    """
-
-    scaler: Scaler
-    area: Area
-    epsg: int
-    label_offset_dbm: float
-    training: Training
-    interval_s: float
-    oracle: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Header:
-    """The network that was trained, and the side knowledge."""
-
-    network: Network
-    side_knowledge: SideKnowledge
 
 
 class TranscriptWriter:

@@ -1,5 +1,6 @@
 """What an attack on one update comes to."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header
 
 
 class Outcome(Enum):
@@ -14,6 +16,7 @@ class Outcome(Enum):
 
     CONVERGED = "the location stayed still for the required number of iterations"
     OUT_OF_ITERATIONS = "max_iterations was reached; raise it, learning_rate or still_m"
+    FAR_AWAY = "the location left the area for good; a larger far follows it further"
     NOT_FINITE = "the location became NaN or infinite; lower learning_rate"
     SOLVED = "found without iterations"
     NO_SIGNAL = "the update is zero, so it says nothing about a location"
@@ -68,3 +71,53 @@ class Reconstruction:
     cloud: Cloud
     start: int = 0
     path_m: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        observation: Observation,
+        xy_m: NDArray[np.float64],
+        *,
+        cosine: float,
+        seconds: float,
+        outcome: Outcome = Outcome.SOLVED,
+        cloud: Cloud | None = None,
+        iterations: int = 0,
+        start: int = 0,
+        path_m: NDArray[np.float64] | None = None,
+    ) -> "Reconstruction":
+        """Of an observed update; without a cloud all weight is at the location found."""
+        return cls(
+            observation.round,
+            observation.user,
+            observation.start_s,
+            observation.n,
+            xy_m,
+            cosine,
+            iterations,
+            seconds,
+            outcome,
+            Cloud.at(xy_m) if cloud is None else cloud,
+            start,
+            path_m,
+        )
+
+    @classmethod
+    def nothing(cls, observation: Observation) -> "Reconstruction":
+        """Of an update of zeros."""
+        nowhere = np.full(2, np.nan)
+        return cls.of(observation, nowhere, cosine=0.0, seconds=0.0, outcome=Outcome.NO_SIGNAL)
+
+
+def one_by_one(
+    one: Callable[[Header, Observation], Reconstruction],
+    header: Header,
+    observations: Sequence[Observation],
+    on_done: Callable[[int], None],
+) -> list[Reconstruction]:
+    """Attack one update after the other; ``on_done`` is told of each."""
+    found = []
+    for observation in observations:
+        found.append(one(header, observation))
+        on_done(1)
+    return found

@@ -8,11 +8,11 @@ import numpy as np
 from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.federation.plan import Plan
+from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Round, Scaler
 from veilmap.measurements import Measurements
 from veilmap.rounds import cumulative, cut, parse_interval, pooled
 from veilmap.study.settings import RunSettings, Task
-from veilmap.transcript import Header, SideKnowledge
 
 
 @dataclass(frozen=True)
