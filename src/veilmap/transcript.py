@@ -7,6 +7,7 @@ The format is described in docs/transcript.md; ``SCHEMA`` is its version. A fold
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,16 @@ class TranscriptWriter:
         self._waiting = []
 
 
+@dataclass(frozen=True)
+class Entry:
+    """One observation without its weights."""
+
+    round: int
+    start_s: float
+    user: str
+    n: int
+
+
 class Transcript:
     """A transcript on disk; iterating reads one file at a time."""
 
@@ -79,6 +90,13 @@ class Transcript:
     def __iter__(self) -> Iterator[Observation]:
         for path in _round_files(self._folder):
             yield from _unpack(path, self.header.network.size)
+
+    def entries(self) -> Iterator[Entry]:
+        """Who came when with how many points, without reading any weights."""
+        for path in _round_files(self._folder):
+            with _part(path) as (_, facts):
+                for user, n in zip(facts.users, facts.n, strict=True):
+                    yield Entry(facts.round, facts.start_s, user, n)
 
 
 def clear(folder: Path) -> None:
@@ -128,18 +146,24 @@ def _pack(observations: list[Observation]) -> bytes:
 
 
 def _unpack(path: Path, size: int) -> Iterator[Observation]:
+    with _part(path) as (file, facts):
+        _check_shapes(file, facts, size, path)
+        before, after = file.get_tensor("weights_before"), file.get_tensor("weights_after")
+    for user, n, weights in zip(facts.users, facts.n, after, strict=True):
+        yield Observation(facts.round, user, before, weights, n, facts.start_s)
+
+
+@contextmanager
+def _part(path: Path) -> Iterator[tuple[Any, _Facts]]:
+    """The open file and its metadata; whatever is wrong with them becomes one error."""
     try:
         with safe_open(path, framework="numpy") as file:
             content = json.loads((file.metadata() or {})["observations"])
-            facts = parse(_Facts, content, f"{path.name} is not a part of a transcript")
-            _check_shapes(file, facts, size, path)
-            before, after = file.get_tensor("weights_before"), file.get_tensor("weights_after")
+            yield file, parse(_Facts, content, f"{path.name} is not a part of a transcript")
     except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
         raise UserError(f"{path} is not a part of a transcript ({error})") from error
     except json.JSONDecodeError as error:
         raise UserError(f"{path} is not a part of a transcript ({error})") from error
-    for user, n, weights in zip(facts.users, facts.n, after, strict=True):
-        yield Observation(facts.round, user, before, weights, n, facts.start_s)
 
 
 def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:

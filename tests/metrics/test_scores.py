@@ -32,6 +32,7 @@ def scored(truth, found_m, clouds=None, interval_s=HOUR_S, start_s=None, **more)
     rounds = len(truth)
     given = {
         "clouds": [heap(xy_m) for xy_m in found_m] if clouds is None else clouds,
+        "n": [len(data) for data in truth],
         "area": AREA,
         "interval_s": interval_s,
         "timezone": "UTC",
@@ -237,3 +238,25 @@ def test_misuse_is_one_line(misuse):
     arguments, more, message = MISUSES[misuse]
     with pytest.raises(UserError, match=message):
         scored(*arguments, **more)
+
+
+def test_without_the_truth_there_is_what_needs_none():
+    truth, start_s = a_day()
+    found_m = [data.centroid_m for data in truth]
+    known = scored(truth, found_m, start_s=start_s)
+    blind = score(
+        None,
+        found_m,
+        [heap(xy_m) for xy_m in found_m],
+        n=[len(data) for data in truth],
+        area=AREA,
+        interval_s=HOUR_S,
+        timezone="UTC",
+        start_s=start_s,
+        iterations=np.arange(4),
+        seconds=[0.5] * 4,
+        seed=0,
+    )
+    assert (blind.rounds, blind.places, blind.home_by) == (4, known.places, "hours")
+    assert (blind.diverged_share, blind.iterations, blind.seconds) == (0, 1.5, 2.0)
+    assert (blind.emd_m, blind.distance_m, blind.recall_50m, blind.home_error_m) == (None,) * 4

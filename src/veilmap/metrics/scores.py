@@ -1,7 +1,7 @@
 """What a location attack on one user comes to, in figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -42,8 +42,8 @@ class Scores:
         emd_paper: its square root, the paper's number.
         emd_random_m: the same for as many uniform random points in the area, mean of 5 draws.
         emd_random_paper: the mean of their square roots.
-        cloud_emd_m: between all true points and all clouds, each round with the weight of its
-            points.
+        cloud_emd_m: between all true points and all clouds, each round with the weight of the
+            points trained on.
         round_emd_m: median over rounds, between a round's true points and its cloud; a round
             without a cloud counts as infinitely far.
         diverged_share: of the rounds, with a location outside the area or none.
@@ -98,10 +98,11 @@ class Scores:
 
 
 def score(
-    truth: Sequence[LocalData],
+    truth: Sequence[LocalData] | None,
     found_m: ArrayLike,
     clouds: Sequence[Cloud],
     *,
+    n: Sequence[int],
     area: Area,
     interval_s: float,
     timezone: str,
@@ -113,10 +114,12 @@ def score(
     """Compare what an attack found, round by round, with where the user was.
 
     Args:
-        truth: all points of the user in each round, also those that were not trained on.
+        truth: all points of the user in each round, also those that were not trained on; None if
+            nobody knows them: then only what needs no truth is there.
         found_m: the location found in each round, NaN where there is none.
         clouds: per round the distribution found, positions and weights; what lies outside the area
             or is not finite is left out.
+        n: the points trained on in each round, which the server knows and weighs the clouds by.
         area: where the attacker looks.
         interval_s: T, the duration of a round.
         timezone: the clock that home and work go by.
@@ -130,28 +133,38 @@ def score(
         np.asarray(values, np.float64) for values in (start_s, iterations, seconds)
     )
     per_round = {"start_s": start_s, "iterations": iterations, "seconds": seconds}
-    refuse(_faults(truth, found_m, clouds, interval_s, per_round))
-    if not truth:
+    rounds = len(n)
+    refuse(_faults(rounds, truth, found_m, clouds, interval_s, per_round))
+    if not rounds:
         return Scores(rounds=0)
-    true = LocalData.join(truth)
     inside = area.contains(found_m)
+    usable = [in_area(cloud, area) for cloud in clouds]
+    pooled = pool(usable, n)
+    places = _found_places(pooled, start_s, interval_s, timezone)
+    home = likely_home(places)
+    blind = Scores(
+        rounds=rounds,
+        diverged_share=float(1 - inside.mean()),
+        home_by=home.by if home else None,
+        iterations=mean_or_none(iterations),
+        seconds=float(seconds.sum()),
+        places=places,
+    )
+    if truth is None:
+        return blind
+    true = LocalData.join(truth)
     emd = emd_or_none_m(true.xy_m, found_m[inside])
     random_m = random_emd_m(true.xy_m, area, int(inside.sum()), seed)
     away_m = centroid_distances_m(truth, found_m)
-    usable = [in_area(cloud, area) for cloud in clouds]
-    pooled = pool(usable, [len(this) for this in truth])
-    places = _found_places(pooled, start_s, interval_s, timezone)
     true_places = find_places(true.xy_m, hours=Hours.local(true.time_s, timezone))
-    home = likely_home(places)
-    return Scores(
-        rounds=len(truth),
+    return replace(
+        blind,
         emd_m=emd,
         emd_paper=root_or_none(emd),
         emd_random_m=mean_or_none(random_m),
         emd_random_paper=mean_or_none(np.sqrt(random_m)),
         cloud_emd_m=emd_or_none_m(true.xy_m, pooled.xy_m, pooled.weights),
         round_emd_m=round_emd_m(truth, usable),
-        diverged_share=float(1 - inside.mean()),
         distance_m=mean_or_none(away_m[inside]),
         distance_median_m=median_or_none(away_m),
         recall_25m=recall(true_places[:_TRUE_PLACES], places, within_m=25.0),
@@ -159,10 +172,6 @@ def score(
         recall_100m=recall(true_places[:_TRUE_PLACES], places, within_m=100.0),
         home_error_m=home_error_m(true_places, places),
         work_error_m=work_error_m(true_places, places),
-        home_by=home.by if home else None,
-        iterations=mean_or_none(iterations),
-        seconds=float(seconds.sum()),
-        places=places,
     )
 
 
@@ -179,13 +188,13 @@ def _found_places(
 
 
 def _faults(
-    truth: Sequence[LocalData],
+    rounds: int,
+    truth: Sequence[LocalData] | None,
     found_m: NDArray[np.float64],
     clouds: Sequence[Cloud],
     interval_s: float,
     per_round: Mapping[str, NDArray[np.float64]],
 ) -> Iterator[UserError]:
-    rounds = len(truth)
     # An empty list has no second axis.
     if found_m.shape != (rounds, 2) and (rounds or found_m.size):
         yield UserError(
@@ -202,7 +211,9 @@ def _faults(
                 f"{name} must be one finite value per round, got shape {values.shape} with "
                 f"{int((~np.isfinite(values)).sum()):,} not finite for {rounds:,} rounds"
             )
-    for number, this in enumerate(truth, 1):
+    if truth is not None and len(truth) != rounds:
+        yield UserError(f"truth must be one per round, got {len(truth):,} for {rounds:,} rounds")
+    for number, this in enumerate(truth or (), 1):
         if len(this) == 0:
             yield UserError(f"round {number:,} of {rounds:,} has no true points; leave it out")
     yield from cloud_faults(clouds)

@@ -44,10 +44,15 @@ def settings_record(prepared: Prepared) -> dict[str, Any]:
         **plain(prepared.settings),
         "resolved": _resolved(prepared),
         "data": _data(prepared),
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in VERSIONED},
-        },
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of what the numbers depend on."""
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in VERSIONED},
     }
 
 

@@ -1,0 +1,53 @@
+"""The pictures of an attack, one PNG each."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.canvas import png
+from veilmap.files import write_whole
+from veilmap.local_data import LocalData
+from veilmap.metrics.transport import emd_m
+from veilmap.report.draw_heatmap import draw_heatmap
+from veilmap.report.draw_path import draw_path
+from veilmap.report.draw_rounds import draw_rounds
+from veilmap.report.draw_whereabouts import draw_whereabouts
+from veilmap.study.attack_run import AttackRun
+
+
+def write_attack_pictures(run: AttackRun, folder: Path) -> Iterator[Path]:
+    """Draw and write all that the attacks allow; gives each path as soon as it is there."""
+    for name, figure in _pictures(run):
+        write_whole(folder / name, png(figure))
+        yield folder / name
+
+
+def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
+    who, found = run.target if "users" in run.target else f"user {run.target}", run.found
+    title = f"Where the server places {who} ({run.configuration})"
+    yield "whereabouts.png", draw_whereabouts(found, run.truth, run.area, title)
+    yield "rounds.png", draw_rounds(found, run.truth, run.norms, f"{who}, round by round")
+    walked = [each for each in found.get("dlg", ()) if each.path_m is not None]
+    if walked:
+        each = _densest(walked)
+        title = f"DLG on {who}, round {each.round}"
+        yield "path.png", draw_path(each, _truth(run, each), run.area, title)
+    if found.get("heatmap"):
+        each = _densest(found["heatmap"])
+        yield "heatmap.png", _draw_heatmap(run, each, f"Heat map of {who}, round {each.round}")
+
+
+def _draw_heatmap(run: AttackRun, each: Reconstruction, title: str) -> Figure:
+    truth, cloud = _truth(run, each), each.cloud
+    apart_m = None if truth is None else emd_m(truth.xy_m, cloud.xy_m, None, cloud.weights)
+    return draw_heatmap(each, truth, run.area, title, apart_m)
+
+
+def _densest(found: Sequence[Reconstruction]) -> Reconstruction:
+    return max(found, key=lambda each: each.n)
+
+
+def _truth(run: AttackRun, each: Reconstruction) -> LocalData | None:
+    return None if run.truth is None else run.truth[each.round]

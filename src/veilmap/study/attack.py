@@ -1,0 +1,194 @@
+"""The curious server at work: the run behind ``veilmap attack``."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.attacks.matching import leaked_gradient
+from veilmap.attacks.methods import MethodName
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.attacks.secure_sum import SUM, secure_sum
+from veilmap.errors import UserError
+from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header
+from veilmap.local_data import LocalData
+from veilmap.measurements import Measurements
+from veilmap.metrics.scores import Scores, score
+from veilmap.model.threads import one_thread
+from veilmap.study.attack_files import AttackFolder
+from veilmap.study.attack_run import AttackRun, best_starts
+from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.seen import Seen, Truth, open_seen
+from veilmap.theory import PredictedError, predict_error
+from veilmap.transcript import Entry
+
+# Held in memory together; of the paper's network 64 updates are 75 MB.
+UPDATES_AT_ONCE = 64
+
+
+def attack(
+    path: str | Path,
+    settings: AttackSettings | None = None,
+    *,
+    data: Measurements | None = None,
+    cell: str | None = None,
+    timezone: str | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    keep_path: bool = False,
+    theory: bool = False,
+    on_begin: Callable[[int], None] = lambda attacks: None,
+    on_done: Callable[[int], None] = lambda attacks: None,
+    **keywords: Any,
+) -> AttackRun:
+    """Find where a user was from what the server saw.
+
+    Args:
+        path: the folder that ``train`` made, or a transcript.
+        settings: everything that decides the attacks; or give ``keywords`` instead, such as
+            ``method=("search", "heatmap"), target="0"``.
+        data: the measurements, if the run does not say where they are or if it is a transcript.
+        cell: the cell in them, for a transcript.
+        timezone: the clock that home and work go by, for a transcript.
+        out: a folder for ``results.json`` and the places found (GeoJSON).
+        overwrite: replace earlier results in it.
+        keep_path: keep the way of every DLG attack.
+        theory: also compute the errors that Theorems 1 and 2 predict.
+        on_begin: told how many attacks on single updates there will be.
+        on_done: told how many more are finished.
+        **keywords: single settings by name, instead of ``settings``.
+
+    Raises:
+        UserError: the transcript, the data or a setting do not allow it.
+    """
+    if settings is not None and keywords:
+        raise UserError("attack takes settings or keywords, not both")
+    settings = AttackSettings.of(**keywords) if settings is None else settings
+    folder = None if out is None else AttackFolder(out)
+    if folder is not None and not overwrite:
+        folder.refuse_finished()
+    seen = open_seen(path, data, cell, timezone)
+    # One thread: the products are small, and bits must not depend on the number of cores.
+    with one_thread():
+        run = _Work(seen, settings, keep_path, theory).run(on_begin, on_done)
+    if folder is not None:
+        folder.write(run)
+    return run
+
+
+class _Work:
+    """One target's updates, attacked with all methods."""
+
+    def __init__(self, seen: Seen, settings: AttackSettings, keep_path: bool, theory: bool) -> None:
+        self._seen, self._settings, self._theory = seen, settings, theory
+        entries = list(seen.transcript.entries())
+        self._target = SUM if settings.who.secure_aggregation else _target(entries, settings)
+        self._rounds = {each.round for each in entries if self._target in (SUM, each.user)}
+        self._truth = None if seen.truth is None else self._truth_of_target(seen.truth)
+        self._attacks = settings.make(self._centroids_m(), keep_path)
+
+    def run(self, on_begin: Callable[[int], None], on_done: Callable[[int], None]) -> AttackRun:
+        on_begin(len(self._rounds) * len(self._attacks))
+        header = self._seen.transcript.header
+        every: dict[MethodName, list[Reconstruction]] = {name: [] for name in self._attacks}
+        norms: dict[int, tuple[float, ...]] = {}
+        predicted: dict[int, PredictedError | None] = {}
+        for chunk in self._chunks():
+            norms |= {each.round: _layer_norms(header, each) for each in chunk}
+            if self._theory:
+                predicted |= {each.round: self._predict(each) for each in chunk}
+            for name, method in self._attacks.items():
+                every[name] += method.attack(header, chunk, on_done)
+        return AttackRun(
+            header=header,
+            configuration=self._seen.configuration,
+            settings=self._settings,
+            target=self._target,
+            truth=self._truth,
+            why_no_truth=self._seen.why_no_truth,
+            every=every,
+            scores={name: self._score(best_starts(each)) for name, each in every.items()},
+            norms=norms,
+            predicted=predicted,
+            oracle=self._oracle(),
+        )
+
+    def _chunks(self) -> Iterator[list[Observation]]:
+        """The target's updates; all at once where one attack starts from the one before."""
+        everybody = iter(self._seen.transcript)
+        if self._target == SUM:
+            updates = secure_sum(everybody)
+        else:
+            updates = (each for each in everybody if each.user == self._target)
+        in_a_row = self._settings.dlg.start == "previous" and "dlg" in self._attacks
+        size = None if in_a_row else UPDATES_AT_ONCE
+        while chunk := list(islice(updates, size)):
+            yield chunk
+
+    def _centroids_m(self) -> dict[int, NDArray[np.float64]] | None:
+        if self._truth is None:
+            return None
+        return {t: data.centroid_m for t, data in self._truth.items()}
+
+    def _truth_of_target(self, truth: Truth) -> dict[int, LocalData]:
+        if self._target == SUM:
+            return {t: LocalData.join(list(truth[t].values())) for t in sorted(self._rounds)}
+        return {t: truth[t][self._target] for t in sorted(self._rounds)}
+
+    def _score(self, found: Sequence[Reconstruction]) -> Scores:
+        known = self._seen.transcript.header.side_knowledge
+        return score(
+            None if self._truth is None else [self._truth[each.round] for each in found],
+            np.array([each.xy_m for each in found]),
+            [(each.cloud.xy_m, each.cloud.weights) for each in found],
+            n=[each.n for each in found],
+            area=known.area,
+            interval_s=known.interval_s,
+            timezone=self._seen.timezone,
+            start_s=[each.start_s for each in found],
+            iterations=[each.iterations for each in found],
+            seconds=[each.seconds for each in found],
+            seed=self._settings.who.seed,
+        )
+
+    def _predict(self, observation: Observation) -> PredictedError | None:
+        if self._truth is None:
+            return None
+        header, batch = self._seen.transcript.header, self._truth[observation.round]
+        known = header.side_knowledge
+        labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
+        mini_batch = known.scaler.standardise(batch.xy_m), labels
+        return predict_error(header.network, observation.weights_before, mini_batch, known.scaler)
+
+    def _oracle(self) -> tuple[str, ...]:
+        used = [name for name, method in self._attacks.items() if method.oracle]
+        known = self._seen.transcript.header.side_knowledge.oracle
+        return (*known, *(f"the start of {name}" for name in used))
+
+
+def _target(entries: Sequence[Entry], settings: AttackSettings) -> str:
+    """The user asked for, or the one with the most points."""
+    points: dict[str, int] = {}
+    for each in entries:
+        points[each.user] = points.get(each.user, 0) + each.n
+    if not points:
+        raise UserError("the transcript is empty: no round was finished; train again")
+    target = settings.who.target
+    if target is None:
+        return max(points, key=lambda user: points[user])
+    if target not in points:
+        dense = sorted(points, key=lambda user: -points[user])
+        more = ", …" if len(dense) > 8 else ""
+        raise UserError(
+            f"user {target!r} sent no update; choose one of: {', '.join(dense[:8])}{more}"
+        )
+    return target
+
+
+def _layer_norms(header: Header, observation: Observation) -> tuple[float, ...]:
+    layers = header.network.layers(leaked_gradient(observation).astype(np.float32))
+    return tuple(float(np.hypot(np.linalg.norm(w), np.linalg.norm(b))) for w, b in layers)

@@ -1,0 +1,148 @@
+"""An attack on disk: the figures, and apart from them the places found."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.errors import UserError
+from veilmap.files import write_whole
+from veilmap.geo import Projection
+from veilmap.metrics.transport import emd_m
+from veilmap.settings import plain
+from veilmap.study.attack_run import AttackRun
+from veilmap.study.results import result_row, results, versions
+
+# Of a round's EMD in the history; 1,000 directions change it by less than a thousandth.
+_PROJECTIONS = 100
+
+
+class AttackFolder:
+    """``results.json`` has no position in it; ``found.geojson`` has those that the server found."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.results = self.path / "results.json"
+        self.places = self.path / "found.geojson"
+
+    def refuse_finished(self) -> None:
+        """An error if the folder holds the results of an attack, or of anything else."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"{self.path} is a file; choose a folder for --out")
+        if self.results.exists():
+            raise UserError(
+                f"{self.path} holds results already; choose another --out or add --overwrite "
+                "(overwrite=True in Python)"
+            )
+
+    def write(self, run: AttackRun) -> None:
+        """Both files, the figures last."""
+        write_whole(self.places, _json(found_places(run)))
+        write_whole(self.results, _json(attack_results(run)))
+
+
+def attack_results(run: AttackRun) -> dict[str, Any]:
+    """The content of ``results.json``: one row per method, one line of history per round."""
+    settings = {
+        **plain(run.settings),
+        "resolved": {
+            "configuration": run.configuration,
+            "target": run.target,
+            "oracle": list(run.oracle),
+            "why_no_truth": run.why_no_truth,
+        },
+        "versions": versions(),
+    }
+    rows = []
+    for name, scores in run.scores.items():
+        figures = scores.as_dict()
+        del figures["places"]
+        rows.append(
+            result_row(
+                run.configuration,
+                run.settings.who.seed,
+                attack=name,
+                target=run.target,
+                **figures,
+            )
+        )
+    history = [_line(run, name, each) for name, every in run.every.items() for each in every]
+    return results(settings, rows, history)
+
+
+def found_places(run: AttackRun) -> dict[str, Any]:
+    """GeoJSON: the location of every round, and the places ranked over all rounds."""
+    projection = Projection(run.header.side_knowledge.epsg)
+    features = [
+        *(_feature(projection, *each) for each in _locations(run)),
+        *(_feature(projection, *each) for each in _ranked(run)),
+    ]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def _locations(run: AttackRun) -> Iterator[tuple[tuple[float, float], dict[str, Any]]]:
+    for name, found in run.found.items():
+        for each in found:
+            if np.isfinite(each.xy_m).all():
+                facts = {"attack": name, "round": each.round, "cosine": each.cosine}
+                yield (float(each.xy_m[0]), float(each.xy_m[1])), facts
+
+
+def _ranked(run: AttackRun) -> Iterator[tuple[tuple[float, float], dict[str, Any]]]:
+    for name, scores in run.scores.items():
+        for rank, place in enumerate(scores.places, 1):
+            facts = {key: value for key, value in asdict(place).items() if key != "xy_m"}
+            yield place.xy_m, {"attack": name, "rank": rank, **facts}
+
+
+def _feature(
+    projection: Projection, xy_m: tuple[float, float], facts: dict[str, Any]
+) -> dict[str, Any]:
+    lat_deg, lon_deg = projection.degrees(np.array([xy_m]))
+    # Far outside its zone a projection has no inverse.
+    inverse = bool(np.isfinite(lat_deg).all() and np.isfinite(lon_deg).all())
+    point = {
+        "type": "Point",
+        "coordinates": [round(float(lon_deg[0]), 7), round(float(lat_deg[0]), 7)],
+    }
+    return {"type": "Feature", "geometry": point if inverse else None, "properties": facts}
+
+
+def _line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
+    truth = None if run.truth is None else run.truth[each.round]
+    distance_m = None if truth is None else _finite(np.linalg.norm(each.xy_m - truth.centroid_m))
+    placed = bool(np.isfinite(each.cloud.xy_m).all())
+    predicted = run.predicted.get(each.round)
+    return {
+        "attack": name,
+        "round": each.round,
+        "start": each.start,
+        "start_s": each.start_s,
+        "n": each.n,
+        "cosine": each.cosine,
+        "inside": bool(run.area.contains(each.xy_m)),
+        "distance_m": distance_m,
+        "emd_m": emd_m(truth.xy_m, each.cloud.xy_m, None, each.cloud.weights, _PROJECTIONS)
+        if truth is not None and placed
+        else None,
+        "iterations": each.iterations,
+        "seconds": each.seconds,
+        "outcome": each.outcome.name.lower(),
+        "predicted_error_m": predicted.error_m if predicted else None,
+        "bound_1_std": predicted.bound_1_std if predicted else None,
+        "bound_2_std": predicted.bound_2_std if predicted else None,
+        "layer_norms": list(run.norms[each.round]),
+    }
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"

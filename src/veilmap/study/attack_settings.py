@@ -1,0 +1,141 @@
+"""Everything that decides an attack, as data."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.attacks.dlg import Dlg
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.methods import METHODS, Attack, MethodName
+from veilmap.attacks.neurons import Neurons
+from veilmap.attacks.optimisers import OptimiserName
+from veilmap.attacks.search import Search
+from veilmap.attacks.starts import GridStarts, NearCentroid, PreviousResult, RandomStarts, Start
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.settings import group, parse
+
+StartName = Literal["random", "grid", "previous", "centroid"]
+
+
+@dataclass(frozen=True)
+class DlgSettings:
+    """The knobs of Algorithm 2.
+
+    Attributes:
+        start: where it begins: ``random`` in the area or on a ``grid`` of 350 m (strategy i),
+            ``previous``, the area's middle and then the previous result (iii), or ``centroid``,
+            the true one plus noise (ii), which no server knows: an oracle.
+        starts: how many per update; the one with the best cosine counts. With previous it is one.
+        start_noise_m: standard deviation of the noise around the true centroid.
+        optimiser: sgd as the algorithm is written, or adam.
+        attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, whose gradients
+            here are a thousandth and less.
+        max_iterations: m.
+        still_m: the location rests while it moves less than this in an iteration; ten in a row end
+            the attack.
+        label_dbm: the dummy label at the start; by default the public mean, or -95.
+        weights: where the gradients are compared, before the update or after it.
+    """
+
+    start: StartName = "random"
+    starts: int = 1
+    start_noise_m: float = 100.0
+    optimiser: OptimiserName = "adam"
+    attack_rate: float | None = None
+    max_iterations: int = 400_000
+    still_m: float = 0.1
+    label_dbm: float | None = None
+    weights: Literal["before", "after"] = "before"
+
+    def make(
+        self, seed: int, centroids_m: Mapping[int, NDArray[np.float64]] | None, keep_path: bool
+    ) -> Dlg:
+        """The attack; ``centroids_m`` are the true ones by round, where they are known."""
+        return Dlg(
+            start=self._start(seed, centroids_m),
+            optimiser=self.optimiser,
+            learning_rate=self.attack_rate,
+            max_iterations=self.max_iterations,
+            still_m=self.still_m,
+            label_dbm=self.label_dbm,
+            weights=self.weights,
+            keep_path=keep_path,
+        )
+
+    def _start(self, seed: int, centroids_m: Mapping[int, NDArray[np.float64]] | None) -> Start:
+        if self.start == "centroid" and centroids_m is None:
+            raise UserError(
+                "start 'centroid' needs to know where the user was; give --data, or choose one of: "
+                "random, grid, previous"
+            )
+        starts: dict[StartName, Start] = {
+            "random": RandomStarts(self.starts, seed),
+            "grid": GridStarts(count=self.starts, seed=seed),
+            "previous": PreviousResult(),
+            "centroid": NearCentroid(centroids_m or {}, self.start_noise_m, self.starts, seed),
+        }
+        return starts[self.start]
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who is attacked, and with what.
+
+    Attributes:
+        method: the attacks to run.
+        target: the user; by default the one with the most points.
+        secure_aggregation: the server sees only the weighted sum of each round.
+        seed: of random starts and of the random reference.
+    """
+
+    method: tuple[MethodName, ...] = METHODS
+    target: str | None = None
+    secure_aggregation: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if not self.method:
+            yield UserError(f"method is empty; choose one or more of: {', '.join(METHODS)}")
+        for name in self.method:
+            if name not in METHODS:
+                yield unknown_choice("method", name, METHODS)
+        if self.seed < 0:
+            yield out_of_range("seed", "at least 0", self.seed)
+        if self.secure_aggregation and self.target is not None:
+            yield UserError(
+                "under secure aggregation nobody's own update is seen; leave out target "
+                f"{self.target!r}"
+            )
+
+
+@dataclass(frozen=True)
+class AttackSettings:
+    """The settings of one attack run; each part is a group of options."""
+
+    who: Who = field(default_factory=Who)
+    dlg: DlgSettings = field(default_factory=DlgSettings)
+    search: Search = field(default_factory=Search)
+    heatmap: Heatmap = field(default_factory=Heatmap)
+
+    @classmethod
+    def of(cls, **keywords: Any) -> "AttackSettings":
+        """From flat keywords: ``AttackSettings.of(method=("search",), inside=True)``."""
+        return parse(cls, group(cls, keywords, "settings"), "settings")
+
+    def make(
+        self, centroids_m: Mapping[int, NDArray[np.float64]] | None, keep_path: bool
+    ) -> dict[MethodName, Attack]:
+        """The attacks by name, in the order given."""
+        makers: dict[MethodName, Callable[[], Attack]] = {
+            "dlg": lambda: self.dlg.make(self.who.seed, centroids_m, keep_path),
+            "search": lambda: self.search,
+            "neurons": Neurons,
+            "heatmap": lambda: self.heatmap,
+        }
+        return {name: makers[name]() for name in self.who.method}

@@ -1,0 +1,127 @@
+"""What an attack starts from: a transcript, and where the user really was, if that is known."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from veilmap.errors import UserError
+from veilmap.federation.side_knowledge import SideKnowledge
+from veilmap.geo import Projection
+from veilmap.local_data import LocalData
+from veilmap.measurements import Measurements
+from veilmap.settings import parse
+from veilmap.sources.columns import Columns
+from veilmap.sources.reader import is_world, read
+from veilmap.sources.reading import Reading
+from veilmap.study.prepare import prepare
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings
+from veilmap.transcript import HEADER, Transcript
+
+Truth = Mapping[int, Mapping[str, LocalData]]  # by round and user
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A transcript with what is known about it.
+
+    ``truth`` is None where nobody can tell; ``why_no_truth`` says why.
+    """
+
+    transcript: Transcript
+    configuration: str
+    timezone: str
+    truth: Truth | None
+    why_no_truth: str = ""
+
+
+def open_seen(
+    path: str | Path,
+    data: Measurements | None = None,
+    cell: str | None = None,
+    timezone: str | None = None,
+) -> Seen:
+    """A run's folder, or a transcript that anybody's trainer wrote.
+
+    Args:
+        path: the folder that ``train`` made, or a transcript's own.
+        data: the measurements it was trained on, to know the truth; a run says where its own are.
+        cell: the cell in them, for a transcript; the densest by default.
+        timezone: the clock that home and work go by, for a transcript; the data's, or UTC.
+    """
+    folder = RunFolder(path)
+    if not folder.path.is_dir():
+        raise UserError(
+            f"there is no run {folder.path}; make one with: veilmap train --out RUN, or give a "
+            "transcript's folder"
+        )
+    if (folder.path / HEADER).exists():
+        return _transcript(Transcript(folder.path), data, cell, timezone)
+    if not folder.settings.exists():
+        return _transcript(folder.load_transcript(), data, cell, timezone)
+    return _run(folder, data)
+
+
+def _transcript(
+    transcript: Transcript, data: Measurements | None, cell: str | None, timezone: str | None
+) -> Seen:
+    known = transcript.header.side_knowledge
+    clock = timezone or (data.timezone if data else "UTC")
+    if data is None:
+        why = "the transcript has no positions; give the measurements with --data to know the truth"
+        return Seen(transcript, known.training.name, clock, None, why)
+    truth = _cut(data.of_cell(cell), known, transcript)
+    return Seen(transcript, known.training.name, clock, truth)
+
+
+def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
+    """The rows of each user between a round's start and its end."""
+    lat_deg, lon_deg = (data.table[name].to_numpy() for name in ("lat_deg", "lon_deg"))
+    xy_m = Projection(known.epsg).metres(lat_deg, lon_deg)
+    time_s = data.table["time"].dt.epoch("us").to_numpy() / 1e6
+    users, rsrp_dbm = data.table["user"].to_numpy(), data.table["rsrp_dbm"].to_numpy()
+    truth: dict[int, dict[str, LocalData]] = {}
+    for entry in transcript.entries():
+        ends_s = entry.start_s + known.interval_s
+        rows = (users == entry.user) & (time_s >= entry.start_s) & (time_s < ends_s)
+        if not rows.any():
+            raise UserError(
+                f"the data has no rows of user {entry.user!r} in round {entry.round} (from "
+                f"{entry.start_s:.0f} s since 1970, for {known.interval_s:g} s); give the "
+                "measurements that the transcript was made from, and its --cell"
+            )
+        truth.setdefault(entry.round, {})[entry.user] = LocalData(
+            xy_m[rows], rsrp_dbm[rows], time_s[rows]
+        )
+    return truth
+
+
+def _run(folder: RunFolder, data: Measurements | None) -> Seen:
+    record = json.loads(folder.settings.read_bytes())
+    tables = {name: record[name] for name in ("task", "test", "model", "training")}
+    settings = parse(RunSettings, tables, str(folder.settings))
+    transcript, about = folder.load_transcript(), record["data"]
+    name, clock = record["resolved"]["configuration"], about["timezone"]
+    if data is None:
+        data = _reread(about["read_with"])
+    if data is None:
+        why = f"{about['source']} is not where it was; give it with --data to know the truth"
+        return Seen(transcript, name, clock, None, why)
+    prepared = prepare(data, settings)
+    if prepared.data.fingerprint != about["fingerprint"]:
+        raise UserError(
+            f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
+            "differ; give the same file, read with the same options, with --data"
+        )
+    # A later round of cumulative training repeats the data; the truth of a round is its own data.
+    return Seen(transcript, name, clock, {this.number: this.data for this in prepared.rounds})
+
+
+def _reread(read_with: Mapping[str, Any]) -> Measurements | None:
+    """The file that the run was made from, read in the same way; None if it is gone."""
+    if not read_with or not (is_world(read_with["path"]) or Path(read_with["path"]).exists()):
+        return None
+    columns = parse(Columns, read_with["columns"], "columns")
+    return read(read_with["path"], columns, parse(Reading, read_with["reading"], "reading"))
