@@ -8,40 +8,71 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from veilmap.area import Area
     from veilmap.errors import UserError
+    from veilmap.federation.observation import Observation
+    from veilmap.federation.plan import Training
+    from veilmap.federation.side_knowledge import Header, SideKnowledge
+    from veilmap.local_data import Scaler
     from veilmap.measurements import Measurements
+    from veilmap.model.network import Network
     from veilmap.signal_map.export import export
     from veilmap.signal_map.signal_map import SignalMap
     from veilmap.sources.columns import Columns
     from veilmap.sources.reader import read
     from veilmap.sources.reading import Reading
+    from veilmap.study.attack import attack
+    from veilmap.study.attack_run import AttackRun
+    from veilmap.study.attack_settings import AttackSettings
     from veilmap.study.settings import RunSettings
     from veilmap.study.train import Run, train
-    from veilmap.transcript import Transcript
+    from veilmap.transcript import Transcript, TranscriptWriter
 
 __all__ = [
+    "Area",
+    "AttackRun",
+    "AttackSettings",
     "Columns",
+    "Header",
     "Measurements",
+    "Network",
+    "Observation",
     "Reading",
     "Run",
     "RunSettings",
+    "Scaler",
+    "SideKnowledge",
     "SignalMap",
+    "Training",
     "Transcript",
+    "TranscriptWriter",
     "UserError",
+    "attack",
     "export",
     "read",
     "train",
 ]
 
 _HOMES = {
+    "Area": "veilmap.area",
+    "AttackRun": "veilmap.study.attack_run",
+    "AttackSettings": "veilmap.study.attack_settings",
     "Columns": "veilmap.sources.columns",
+    "Header": "veilmap.federation.side_knowledge",
     "Measurements": "veilmap.measurements",
+    "Network": "veilmap.model.network",
+    "Observation": "veilmap.federation.observation",
     "Reading": "veilmap.sources.reading",
     "Run": "veilmap.study.train",
     "RunSettings": "veilmap.study.settings",
+    "Scaler": "veilmap.local_data",
+    "SideKnowledge": "veilmap.federation.side_knowledge",
     "SignalMap": "veilmap.signal_map.signal_map",
+    "Training": "veilmap.federation.plan",
     "Transcript": "veilmap.transcript",
+    "TranscriptWriter": "veilmap.transcript",
     "UserError": "veilmap.errors",
+    "attack": "veilmap.study.attack",
     "export": "veilmap.signal_map.export",
     "read": "veilmap.sources.reader",
     "train": "veilmap.study.train",

@@ -6,6 +6,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.attacks.secure_sum import SUM
 from veilmap.canvas import png
 from veilmap.files import write_whole
 from veilmap.local_data import LocalData
@@ -25,18 +26,20 @@ def write_attack_pictures(run: AttackRun, folder: Path) -> Iterator[Path]:
 
 
 def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
-    who, found = run.target if "users" in run.target else f"user {run.target}", run.found
+    found = run.found
+    who = run.target if run.target == SUM else f"user {run.target}"
     title = f"Where the server places {who} ({run.configuration})"
     yield "whereabouts.png", draw_whereabouts(found, run.truth, run.area, title)
     yield "rounds.png", draw_rounds(found, run.truth, run.norms, f"{who}, round by round")
     walked = [each for each in found.get("dlg", ()) if each.path_m is not None]
     if walked:
         each = _densest(walked)
-        title = f"DLG on {who}, round {each.round}"
+        title = f"The way of one DLG attack ({run.configuration})"
         yield "path.png", draw_path(each, _truth(run, each), run.area, title)
     if found.get("heatmap"):
         each = _densest(found["heatmap"])
-        yield "heatmap.png", _draw_heatmap(run, each, f"Heat map of {who}, round {each.round}")
+        title = f"The heat map of one update ({run.configuration})"
+        yield "heatmap.png", _draw_heatmap(run, each, title)
 
 
 def _draw_heatmap(run: AttackRun, each: Reconstruction, title: str) -> Figure:

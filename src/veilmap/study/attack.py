@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.attacks.matching import leaked_gradient
-from veilmap.attacks.methods import MethodName
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.errors import UserError
@@ -94,7 +93,7 @@ class _Work:
     def run(self, on_begin: Callable[[int], None], on_done: Callable[[int], None]) -> AttackRun:
         on_begin(len(self._rounds) * len(self._attacks))
         header = self._seen.transcript.header
-        every: dict[MethodName, list[Reconstruction]] = {name: [] for name in self._attacks}
+        every: dict[str, list[Reconstruction]] = {name: [] for name in self._attacks}
         norms: dict[int, tuple[float, ...]] = {}
         predicted: dict[int, PredictedError | None] = {}
         for chunk in self._chunks():
