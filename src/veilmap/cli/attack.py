@@ -18,6 +18,7 @@ from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
+from veilmap.study.run_folder import RunFolder
 
 DlgOptions = Annotated[DlgSettings, Parameter(name="*", group=Group("dlg", sort_key=1))]
 SearchOptions = Annotated[Search, Parameter(name="*", group=Group("search", sort_key=2))]
@@ -77,7 +78,7 @@ def attack_(
         theory: also compute what Theorems 1 and 2 predict for each round.
         seed: of random starts and of the random reference.
     """
-    folder = AttackFolder(run / "attack" if out is None else out)
+    folder = AttackFolder(RunFolder(run).attack if out is None else out)
     if not overwrite:
         folder.refuse_finished()
     methods = tuple(name.strip() for name in method.split(",") if name.strip())

@@ -42,7 +42,7 @@ def draw_heatmap(
     shares = [tiles.shares(each) for each in panels.values()]
     colours = PowerNorm(0.5, 0, max(float(each.max()) for each in shares) or 1.0)
     wide, high = inches(view, _PANEL)
-    figure = fitted_sheet((len(panels) * wide + 2.2, high + 1.2))
+    figure = fitted_sheet((len(panels) * wide + 2.2, high + 1.7))
     grid = figure.subplots(1, len(panels), squeeze=False)
     for axes, heading, each in zip(grid.flat, panels, shares, strict=True):
         lay_ground(axes, view, area)

@@ -10,6 +10,16 @@ from veilmap.files import write_whole
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
 
+# What "veilmap attack" leaves in the folder of the same name.
+ATTACK_FILES = (
+    "results.json",
+    "found.geojson",
+    "whereabouts.png",
+    "rounds.png",
+    "path.png",
+    "heatmap.png",
+)
+
 
 class RunFolder:
     """The files of one run; ``results.json`` is written last and marks it as finished."""
@@ -20,6 +30,7 @@ class RunFolder:
         self.transcript = self.path / "transcript"
         self.settings = self.path / "settings.json"
         self.results = self.path / "results.json"
+        self.attack = self.path / "attack"
 
     def refuse_finished(self) -> None:
         """An error if the folder holds a finished run."""
@@ -32,10 +43,11 @@ class RunFolder:
             )
 
     def clear(self) -> None:
-        """Remove the files of an earlier run, and the maps made from it, and nothing else."""
+        """Remove the files of an earlier run, and what was made from it, and nothing else."""
         maps = (self.path / f"map{end}" for end in (".tif", ".geojson", ".png", ".pgw"))
+        attacks = (self.attack / name for name in ATTACK_FILES)
         try:
-            for file in (self.results, self.model, self.settings, *maps):
+            for file in (self.results, self.model, self.settings, *maps, *attacks):
                 file.unlink(missing_ok=True)
             transcript.clear(self.transcript)
         except OSError as error:

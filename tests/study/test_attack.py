@@ -1,0 +1,239 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from veilmap.attacks.secure_sum import SUM
+from veilmap.errors import UserError
+from veilmap.sources.reader import read
+from veilmap.study.attack import attack
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.train import train
+
+DOCS = Path(__file__).parents[2] / "docs"
+SMALL = {
+    "hidden": [24, 24],
+    "activations": ["relu", "sigmoid"],
+    "dropout": [0.0, 0.0],
+    "label_offset_dbm": "none",
+    "batch_size": "inf",
+    "epochs": 1,
+    "interval": "3h",
+}
+METHODS = ("dlg", "search", "neurons", "heatmap")
+
+
+@pytest.fixture(scope="module")
+def run(campus_file, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    train(read(campus_file), out=folder, **SMALL)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def attacked(run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("attacks") / "out"
+    return attack(run, out=out, max_iterations=300, cells=100, finest_m=60.0), out
+
+
+def test_every_method_attacks_every_round_of_the_densest_user(run, attacked):
+    result, _ = attacked
+    observed = list(RunFolder(run).load_transcript())
+    points = dict.fromkeys({each.user for each in observed}, 0)
+    for each in observed:
+        points[each.user] += each.n
+    assert result.target == max(points, key=points.get)
+    rounds = [each.round for each in observed if each.user == result.target]
+    assert set(result.every) == set(METHODS)
+    for found in result.found.values():
+        assert [each.round for each in found] == rounds
+
+
+def test_the_strong_attacks_come_close_and_random_points_do_not(attacked):
+    result, _ = attacked
+    for name in ("search", "neurons"):
+        scores = result.scores[name]
+        assert scores.distance_median_m < 30
+        assert scores.emd_m < 0.5 * scores.emd_random_m
+
+
+def test_search_explains_at_least_as_much_as_dlg(attacked):
+    result, _ = attacked
+    for one, other in zip(result.found["search"], result.found["dlg"], strict=True):
+        assert one.cosine >= other.cosine - 1e-9
+
+
+def test_results_have_a_row_per_method_and_no_position(attacked):
+    result, out = attacked
+    text = (out / "results.json").read_text()
+    content = json.loads(text)
+    assert [row["attack"] for row in content["rows"]] == list(METHODS)
+    for row in content["rows"]:
+        assert row["target"] == result.target
+        assert row["emd_m"] == pytest.approx(result.scores[row["attack"]].emd_m)
+    assert len(content["history"]) == len(METHODS) * len(result.norms)
+    assert content["settings"]["resolved"]["oracle"] == list(result.oracle)
+    x_m, y_m = result.found["search"][0].xy_m
+    assert f"{x_m:.0f}" not in text
+    assert f"{y_m:.0f}" not in text
+
+
+def test_the_places_found_are_points_on_earth(attacked):
+    result, out = attacked
+    features = json.loads((out / "found.geojson").read_text())["features"]
+    rounds = [each for each in features if "round" in each["properties"]]
+    ranked = [each for each in features if "rank" in each["properties"]]
+    assert len(rounds) == len(METHODS) * len(result.norms)
+    assert len(ranked) == sum(len(scores.places) for scores in result.scores.values())
+    for each in ranked:
+        lon_deg, lat_deg = each["geometry"]["coordinates"]
+        assert -180 <= lon_deg <= 180
+        assert -90 <= lat_deg <= 90
+
+
+def test_results_are_not_replaced_unasked(run, attacked):
+    _, out = attacked
+    with pytest.raises(UserError, match="holds results already; choose another --out"):
+        attack(run, out=out, method=("neurons",))
+    attack(run, out=out, method=("neurons",), overwrite=True)
+    assert len(json.loads((out / "results.json").read_text())["rows"]) == 1
+
+
+def test_an_unknown_target_is_answered_with_those_there_are(run):
+    with pytest.raises(UserError, match="user 'nobody' sent no update; choose one of: "):
+        attack(run, target="nobody")
+
+
+def test_the_best_of_several_starts_counts(run):
+    result = attack(run, method=("dlg",), starts=3, max_iterations=20)
+    rounds = len(result.norms)
+    assert len(result.every["dlg"]) == 3 * rounds
+    for best in result.found["dlg"]:
+        same = [each.cosine for each in result.every["dlg"] if each.round == best.round]
+        assert best.cosine == max(same)
+
+
+def test_a_start_at_the_true_centroid_is_an_oracle(run):
+    result = attack(run, method=("dlg",), start="centroid", max_iterations=5)
+    assert "the start of dlg" in result.oracle
+    assert "the start of dlg" not in attack(run, method=("dlg",), max_iterations=5).oracle
+
+
+def test_the_sum_of_all_users_is_attacked_under_secure_aggregation(run):
+    result = attack(run, method=("search", "neurons"), secure_aggregation=True)
+    observed = list(RunFolder(run).load_transcript())
+    assert result.target == SUM
+    for found in result.found["neurons"]:
+        of_round = [each for each in observed if each.round == found.round]
+        assert found.n == sum(each.n for each in of_round) == len(result.truth[found.round])
+    assert result.scores["search"].distance_median_m < 60
+
+
+def test_a_target_makes_no_sense_under_secure_aggregation(run):
+    with pytest.raises(UserError, match="nobody's own update is seen; leave out target '0'"):
+        attack(run, target="0", secure_aggregation=True)
+
+
+def test_theorem_1_predicts_the_error_of_each_round(run):
+    result = attack(run, method=("neurons",), theory=True)
+    assert set(result.predicted) == set(result.norms)
+    assert all(each.error_m >= 0 and each.bound_1_std >= 0 for each in result.predicted.values())
+
+
+def test_a_run_whose_data_is_gone_is_attacked_without_truth(small_campus, tmp_path):
+    train(small_campus, out=tmp_path / "run", **SMALL)
+    result = attack(tmp_path / "run", method=("neurons",), out=tmp_path / "out")
+    assert result.truth is None
+    assert "--data" in result.why_no_truth
+    scores = result.scores["neurons"]
+    assert (scores.emd_m, scores.home_error_m) == (None, None)
+    assert scores.places
+    (row,) = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
+    assert (row["emd_m"], row["diverged_share"]) == (None, 0)
+    given = attack(tmp_path / "run", method=("neurons",), data=small_campus)
+    assert given.scores["neurons"].distance_median_m < 30
+    assert given.scores["neurons"].places == scores.places
+
+
+def test_other_data_than_the_runs_is_refused(run, small_campus):
+    other = small_campus.keep(small_campus.table["rsrp_dbm"] < -80)
+    with pytest.raises(UserError, match=r"is not what .* was trained on: the cell's rows differ"):
+        attack(run, data=other)
+
+
+def test_start_centroid_needs_the_truth(small_campus, tmp_path):
+    train(small_campus, out=tmp_path / "run", **SMALL)
+    with pytest.raises(UserError, match="start 'centroid' needs to know where the user was"):
+        attack(tmp_path / "run", method=("dlg",), start="centroid")
+
+
+def test_a_transcript_is_attacked_with_the_truth_from_a_table(run, small_campus):
+    whole = attack(run, method=("neurons",))
+    result = attack(run / "transcript", method=("neurons",), data=small_campus)
+    assert result.target == whole.target
+    # The run set test rows aside; the table has them too.
+    for t, data in result.truth.items():
+        assert len(data) >= len(whole.truth[t])
+    assert result.scores["neurons"].distance_median_m < 40
+
+
+def test_a_table_without_the_users_rows_is_refused(run, small_campus):
+    late = small_campus.keep(small_campus.table["time"] > small_campus.table["time"][-1000])
+    with pytest.raises(UserError, match="the data has no rows of user"):
+        attack(run / "transcript", data=late)
+
+
+def test_the_five_lines_of_the_docs_write_a_transcript_that_can_be_attacked(tmp_path, monkeypatch):
+    """The docs' user sits at (0.5, -0.3) standardised, 0.01 wide: about 288.7 + 144.3 m off."""
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "transcript.md").read_text()
+    code = next(
+        block
+        for block in re.findall(r"```python\n(.*?)```", text, re.S)
+        if "TranscriptWriter" in block
+    )
+    exec(compile(code, "docs/transcript.md", "exec"), {})  # noqa: S102
+    result = attack("transcript", method=METHODS, cells=100, max_iterations=2000, starts=5)
+    assert result.target == "phone 7"
+    scaler = result.header.side_knowledge.scaler
+    place_m = scaler.metres(np.array([0.5, -0.3]))
+    for name in ("search", "neurons", "heatmap", "dlg"):
+        first = result.found[name][0]
+        assert np.linalg.norm(first.xy_m - place_m) < 15, name
+
+
+def test_there_must_be_something_to_attack(tmp_path):
+    with pytest.raises(UserError, match=r"there is no run .*; make one with: veilmap train --out"):
+        attack(tmp_path / "nothing")
+    with pytest.raises(UserError, match=r"is no transcript: transcript\.json is missing"):
+        attack(tmp_path)
+
+
+def test_settings_and_keywords_do_not_mix(run):
+    from veilmap.study.attack_settings import AttackSettings
+
+    with pytest.raises(UserError, match="settings or keywords, not both"):
+        attack(run, AttackSettings(), target="0")
+    with pytest.raises(UserError, match="unknown setting 'tarket'; did you mean 'target'"):
+        attack(run, tarket="0")
+
+
+def test_the_same_seed_gives_the_same_bits(run):
+    one, again = (
+        attack(run, method=("dlg", "heatmap"), max_iterations=50, cells=100, finest_m=60.0)
+        for _ in range(2)
+    )
+    for name in ("dlg", "heatmap"):
+        for a, b in zip(one.found[name], again.found[name], strict=True):
+            assert (a.xy_m == b.xy_m).all()
+            assert (a.cloud.weights == b.cloud.weights).all()
+
+
+def test_training_again_removes_the_attack_on_the_run_before(campus_file, tmp_path):
+    measurements = read(campus_file)
+    train(measurements, out=tmp_path / "run", **SMALL)
+    attack(tmp_path / "run", method=("neurons",), out=tmp_path / "run" / "attack")
+    train(measurements, out=tmp_path / "run", overwrite=True, **SMALL)
+    assert not (tmp_path / "run" / "attack" / "results.json").exists()
