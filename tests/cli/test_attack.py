@@ -1,0 +1,106 @@
+import json
+
+import pytest
+
+from tests.cli.test_cli import fresh, run
+
+SMALL = [
+    *("--hidden", "16", "--activations", "relu", "--dropout", "0", "--interval", "1d"),
+    *("--label-offset", "none", "--batch-size", "inf", "--epochs", "1"),
+]
+QUICK = ["--max-iterations", "50", "--cells", "50", "--finest", "100"]
+
+
+@pytest.fixture(scope="module")
+def run_folder(campus_file, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attack") / "run"
+    done = fresh("-m", "veilmap", "train", str(campus_file), *SMALL, "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run_folder, tmp_path):
+    out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "a", *QUICK)
+    assert "dlg search neurons heatmap" in " ".join(out.split())
+    assert "oracle, known to no real server: area, scaler" in out
+    assert "EMD in the paper's unit" in out
+    assert "keep them as you keep the data" in out
+    rows = json.loads((tmp_path / "a" / "results.json").read_text())["rows"]
+    assert [row["attack"] for row in rows] == ["dlg", "search", "neurons", "heatmap"]
+
+
+def test_methods_are_named_with_commas_and_the_runs_folder_is_the_default(capsys, run_folder):
+    run(capsys, "attack", run_folder, "--method", "neurons, search")
+    content = json.loads((run_folder / "attack" / "results.json").read_text())
+    assert [row["attack"] for row in content["rows"]] == ["neurons", "search"]
+    _, error = run(capsys, "attack", run_folder, "--method", "neurons", code=2)
+    assert "holds results already; choose another --out or add --overwrite" in error
+    run(capsys, "attack", run_folder, "--method", "neurons", "--overwrite")
+
+
+def test_plot_draws_what_the_methods_allow(capsys, run_folder, tmp_path):
+    out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "p", "--plot", *QUICK)
+    drawn = {path.name for path in (tmp_path / "p").glob("*.png")}
+    assert drawn == {"whereabouts.png", "rounds.png", "path.png", "heatmap.png"}
+    assert all(f"wrote {tmp_path / 'p' / name}" in out for name in drawn)
+    run(capsys, "attack", run_folder, "--out", tmp_path / "q", "--plot", "--method", "search")
+    drawn = {path.name for path in (tmp_path / "q").glob("*.png")}
+    assert drawn == {"whereabouts.png", "rounds.png"}
+
+
+def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
+    options = [
+        *("--start", "grid", "--starts", "3", "--optimiser", "sgd", "--attack-rate", "5"),
+        *("--still", "0.5", "--label", "-80", "--weights", "after", "--inside"),
+        *("--linearise", "middle", "--sign", "one", "--secure-aggregation", "--seed", "3"),
+    ]
+    run(capsys, "attack", run_folder, "--out", tmp_path / "o", *QUICK, *options)
+    content = json.loads((tmp_path / "o" / "results.json").read_text())
+    settings = content["settings"]
+    assert settings["dlg"]["start"] == "grid"
+    assert settings["dlg"]["still_m"] == 0.5
+    assert settings["dlg"]["label_dbm"] == -80
+    assert settings["search"]["inside"] is True
+    assert settings["heatmap"]["linearise"] == "middle"
+    assert settings["who"]["secure_aggregation"] is True
+    assert {row["target"] for row in content["rows"]} == {"sum of all users"}
+    assert sum(line["attack"] == "dlg" for line in content["history"]) == 3 * sum(
+        line["attack"] == "search" for line in content["history"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "dgl"], "unknown method 'dgl'; choose one of: dlg, search, neurons, heatmap"),
+        (["--method", ","], "method is empty; choose one or more of: dlg"),
+        (["--target", "nobody"], "user 'nobody' sent no update; choose one of: "),
+        (["--starts", "0"], "count must be above 0, got 0"),
+        (["--finest", "-1"], "finest_m must be above 0 metres, got -1.0"),
+        (["--optimiser", "newton"], "optimiser"),
+        (["--data", "nowhere.csv"], "there is no file 'nowhere.csv'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(capsys, run_folder, tmp_path, options, message):
+    _, error = run(capsys, "attack", run_folder, "--out", tmp_path / "x", *options, code=2)
+    assert message in error
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+    assert not (tmp_path / "x").exists()
+
+
+def test_something_that_is_no_run_is_refused(capsys, tmp_path):
+    _, error = run(capsys, "attack", tmp_path / "nothing", code=2)
+    assert "there is no run" in error
+    _, error = run(capsys, "attack", tmp_path, code=2)
+    assert "is no transcript: transcript.json is missing" in error
+
+
+def test_without_pictures_no_plotting_library_is_loaded(run_folder, tmp_path):
+    code = (
+        "import sys\nfrom veilmap.cli import main\n"
+        f"main(['attack', {str(run_folder)!r}, '--out', {str(tmp_path / 'n')!r}, "
+        "'--method', 'neurons'])\nassert 'matplotlib' not in sys.modules"
+    )
+    done = fresh("-c", code)
+    assert done.returncode == 0, done.stderr
