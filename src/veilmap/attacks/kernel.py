@@ -33,13 +33,14 @@ class Layer:
     def of(cls, shares: Tensor, inputs: Tensor, errors: Tensor) -> "Layer":
         """From a_p, h_p and δ_p."""
         with_bias = torch.nn.functional.pad(inputs, (0, 1), value=1.0)
-        dealt, whole = (errors, with_bias) if errors.shape[-1] > 1 else (with_bias, errors)
+        single = errors.shape[-1] == 1
+        dealt, whole = (with_bias, errors) if single else (errors, with_bias)
         dealt = shares[:, None, None] * dealt
         # The nodes agree on the first layer's inputs and on the last one's δ = 1; there
         # Σ_p a_p δ_p (h, 1)ᵀ is a single product.
         if (whole == whole[0]).all():
             dealt, whole = dealt.sum(0, keepdim=True), whole[:1]
-        first, second = deal(dealt)
+        first, second = deal(dealt, with_bias=single)
         return cls((first.contiguous(), second.contiguous()), whole)
 
     def kernels(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
@@ -53,9 +54,12 @@ class Layer:
         return first, second
 
 
-def deal(columns: Tensor) -> tuple[Tensor, Tensor]:
-    """Every other column."""
-    return columns[..., 0::2], columns[..., 1::2]
+def deal(columns: Tensor, *, with_bias: bool) -> tuple[Tensor, Tensor]:
+    """Every other column; the bias, which is the last one, goes to the first half."""
+    if not with_bias:
+        return columns[..., 0::2], columns[..., 1::2]
+    inputs, bias = columns[..., :-1], columns[..., -1:]
+    return torch.cat([inputs[..., 0::2], bias], -1), inputs[..., 1::2]
 
 
 def kernels(layers: Sequence[Layer]) -> NDArray[np.float64]:

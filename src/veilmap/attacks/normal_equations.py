@@ -39,6 +39,10 @@ class Gram:
         rows: NDArray[np.float64] = np.tensordot(self._weights, self._kernels[:, candidates], 1)
         return rows
 
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.float64]:
+        """All rows."""
+        return self[np.arange(self._kernels.shape[1])]
+
     def __add__(self, other: "Gram") -> "Gram":
         return Gram(self._kernels, self._weights + other._weights)
 
@@ -105,8 +109,9 @@ class Dictionary:
 def _products(layer: Layer, block: tuple[Tensor, Tensor]) -> list[tuple[Vector, float]]:
     """⟨G_l, J̄_l(x_j)⟩ and |G_l|² over each half of the layer's coordinates."""
     matrix = torch.cat([block[0][0], block[1][0, :, None]], 1)
-    turned = matrix.T if len(matrix) > 1 else matrix
+    single = len(matrix) == 1
+    halves = deal(matrix if single else matrix.T, with_bias=single)
     return [
         ((dealt * (layer.whole @ half)).sum((0, -1)).numpy(), float((half**2).sum()))
-        for dealt, half in zip(layer.dealt, deal(turned), strict=True)
+        for dealt, half in zip(layer.dealt, halves, strict=True)
     ]
