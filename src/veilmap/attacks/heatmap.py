@@ -8,7 +8,7 @@ explains the other half.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -151,6 +151,7 @@ class _Recovery:
         self._settings, self._header, self._observation = settings, header, observation
         self._shared = shared
         self._gradient = as_blocks(header.network, leaked_gradient(observation))
+        self._made: dict[Hashable, Dictionary] = {}
         self._first_guess = Cloud.at(Neurons().one(header, observation).xy_m)
 
     def recover(self, linearise: LinearisationName, sign: SignName) -> _Found:
@@ -182,12 +183,14 @@ class _Recovery:
             along = nodes(linearise, self._header, self._observation, guess)
             return Dictionary(self._header.network, along, x)
 
-        first_grid = guess is self._first_guess
-        if linearise == "before" and first_grid:
-            dictionary = self._shared.at(self._observation.weights_before, make)
-        else:
-            dictionary = make()
-        return dictionary.equations(self._gradient)
+        # The fit with both signs mostly meets the cells of that with one sign again.
+        where = (guess.xy_m.tobytes(), guess.weights.tobytes()) if linearise == "path" else ()
+        key = linearise, cells.index.tobytes(), where
+        if key not in self._made:
+            first_grid = linearise == "before" and guess is self._first_guess
+            weights = self._observation.weights_before
+            self._made[key] = self._shared.at(weights, make) if first_grid else make()
+        return self._made[key].equations(self._gradient)
 
 
 def _choose_penalty(fitted: Equations, tested: Equations, signed: bool) -> float:

@@ -16,18 +16,47 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from veilmap.attacks.kernel import Layer, deal, kernels
 from veilmap.attacks.linearisation import Node
-from veilmap.attacks.tangent import Blocks, Factors, factors
+from veilmap.attacks.tangent import Blocks, factors
 from veilmap.model.network import Network
 
 Vector = NDArray[np.float64]
+
+
+class Gram:
+    """K = Σ_l K_l / |G_l|² over one half of the coordinates, or both.
+
+    It is added up where it is looked at: a fit looks at a tenth of the columns, and every update
+    has other weights.
+    """
+
+    def __init__(self, kernels: NDArray[np.float64], weights: Vector) -> None:
+        self._kernels, self._weights = kernels, weights
+
+    def __getitem__(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Some rows, which are the columns too."""
+        rows: NDArray[np.float64] = np.tensordot(self._weights, self._kernels[:, candidates], 1)
+        return rows
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.float64]:
+        """All rows."""
+        return self[np.arange(self._kernels.shape[1])]
+
+    def __add__(self, other: "Gram") -> "Gram":
+        return Gram(self._kernels, self._weights + other._weights)
+
+    def diagonal(self) -> Vector:
+        """|J̄(x_j)|²."""
+        diagonal: Vector = self._weights @ self._kernels.diagonal(axis1=1, axis2=2)
+        return diagonal
 
 
 @dataclass(frozen=True)
 class Equations:
     """K, b and |G|² over some coordinates."""
 
-    gram: NDArray[np.float64]
+    gram: Gram
     b: Vector
     total: float
 
@@ -38,7 +67,7 @@ class Equations:
         """|G − Σ c_j J̄(x_j)|² / |G|²."""
         active = np.flatnonzero(c)
         some = c[active]
-        explained = 2 * some @ self.b[active] - some @ self.gram[np.ix_(active, active)] @ some
+        explained = 2 * some @ self.b[active] - some @ self.gram[active][:, active] @ some
         return max(self.total - float(explained), 0.0) / self.total if self.total else 0.0
 
 
@@ -46,68 +75,43 @@ class Dictionary:
     """J̄ at the candidates ``x`` (points, 2), and its Gram matrices; made once for many updates."""
 
     def __init__(self, network: Network, nodes: Sequence[Node], x: Tensor) -> None:
-        self._nodes = [(node.share, factors(network, node.weights, x[None])) for node in nodes]
-        self._grams = [self._gram(level) for level in range(len(network.shapes))]
+        found = [factors(network, node.weights, x[None]) for node in nodes]
+        shares = torch.tensor([node.share for node in nodes], dtype=x.dtype)
+        self._layers = [
+            Layer.of(
+                shares,
+                torch.cat([each.inputs[level] for each in found]),
+                torch.cat([each.errors[level] for each in found]),
+            )
+            for level in range(len(network.shapes))
+        ]
+        self._kernels = kernels(self._layers)
 
     def equations(self, gradient: Blocks) -> tuple[Equations, Equations]:
         """The two halves of the problem for one update."""
-        lengths = [_squared_length(block) for block in gradient]
-        weights = [1 / length if length else 0.0 for length in lengths]
-        return self._half(gradient, weights, 0), self._half(gradient, weights, 1)
-
-    def _half(self, gradient: Blocks, weights: Sequence[float], half: int) -> Equations:
-        gram, b, total = torch.zeros(()), torch.zeros(()), 0.0
-        for level, (weight, block) in enumerate(zip(weights, gradient, strict=True)):
-            part = _half_of_block(block, half)
-            gram = gram + weight * self._grams[level][half]
-            for share, of_node in self._nodes:
-                b = b + weight * share * _products(of_node, level, part)
-            total += weight * _squared_length(part)
-        return Equations(gram.numpy(), b.numpy(), total)
-
-    def _gram(self, level: int) -> tuple[Tensor, Tensor]:
-        """Σ_pq a_p a_q (δ_p δ_qᵀ) ∘ (h_p h_qᵀ + 1) of one layer, by halves."""
-        first = second = torch.zeros(())
-        for p, (share, mine) in enumerate(self._nodes):
-            for other_share, other in self._nodes[p:]:
-                halves = _kernel(mine, other, level, share * other_share)
-                if other is not mine:
-                    halves = (halves[0] + halves[0].T, halves[1] + halves[1].T)
-                first, second = first + halves[0], second + halves[1]
+        parts = [
+            _products(layer, block) for layer, block in zip(self._layers, gradient, strict=True)
+        ]
+        lengths = np.array([[length for _, length in halves] for halves in parts])
+        of_layers = lengths.sum(axis=1, keepdims=True)
+        weights = np.divide(1.0, of_layers, where=of_layers > 0, out=np.zeros_like(of_layers))
+        first, second = (
+            Equations(
+                Gram(self._kernels, (weights * (np.arange(2) == half)).ravel()),
+                sum(w * halves[half][0] for w, halves in zip(weights[:, 0], parts, strict=True)),
+                float(weights[:, 0] @ lengths[:, half]),
+            )
+            for half in (0, 1)
+        )
         return first, second
 
 
-def _kernel(one: Factors, other: Factors, level: int, factor: float) -> tuple[Tensor, Tensor]:
-    """``factor`` ⟨J(x_i), J'(x_j)⟩ of one layer, over the two halves of its coordinates."""
-    (h, delta), (h2, delta2) = (
-        (each.inputs[level][0], each.errors[level][0] * scale)
-        for each, scale in ((one, factor), (other, 1.0))
-    )
-    if delta.shape[1] > 1:
-        inputs = (h @ h2.T).add_(1)
-        first, second = (delta[:, i::2] @ delta2[:, i::2].T for i in (0, 1))
-        return first.mul_(inputs), second.mul_(inputs)
-    # The last layer has one output; its inputs are dealt out, the bias goes to the first half.
-    errors = delta @ delta2.T
-    first, second = (h[:, i::2] @ h2[:, i::2].T for i in (0, 1))
-    return first.add_(1).mul_(errors), second.mul_(errors)
-
-
-def _half_of_block(block: tuple[Tensor, Tensor], half: int) -> tuple[Tensor, Tensor]:
-    """The block with the coordinates of the other half set to zero."""
-    matrix, bias = torch.zeros_like(block[0]), torch.zeros_like(block[1])
-    if matrix.shape[1] > 1:
-        matrix[:, half::2], bias[:, half::2] = block[0][:, half::2], block[1][:, half::2]
-    else:
-        matrix[..., half::2] = block[0][..., half::2]
-        bias += (1 - half) * block[1]
-    return matrix, bias
-
-
-def _products(of_node: Factors, level: int, block: tuple[Tensor, Tensor]) -> Tensor:
-    h, delta = of_node.inputs[level][0], of_node.errors[level][0]
-    return (delta * (h @ block[0][0].T + block[1][0])).sum(-1)
-
-
-def _squared_length(block: tuple[Tensor, Tensor]) -> float:
-    return float((block[0] ** 2).sum() + (block[1] ** 2).sum())
+def _products(layer: Layer, block: tuple[Tensor, Tensor]) -> list[tuple[Vector, float]]:
+    """⟨G_l, J̄_l(x_j)⟩ and |G_l|² over each half of the layer's coordinates."""
+    matrix = torch.cat([block[0][0], block[1][0, :, None]], 1)
+    single = len(matrix) == 1
+    halves = deal(matrix if single else matrix.T, with_bias=single)
+    return [
+        ((dealt * (layer.whole @ half)).sum((0, -1)).numpy(), float((half**2).sum()))
+        for dealt, half in zip(layer.dealt, halves, strict=True)
+    ]

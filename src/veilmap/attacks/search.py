@@ -26,8 +26,10 @@ from veilmap.federation.side_knowledge import Header, SideKnowledge
 GRID = 24
 FRAMES = (3.0, 9.0, 27.0, 81.0)
 FRAME_GRID = 12
-# So many places stay in the race for so many levels; a level halves the grids around them.
-RACE = ((12, 3), (4, 3), (2, 3))
+# So many places are looked at for so many levels in float32, a level halves the grids around them;
+PLACES, SIEVED = 12, 3
+# and then so many of them for so many levels in float64, before the best is left alone.
+RACE = ((4, 3), (2, 3))
 _STENCIL = np.stack(np.meshgrid(*[[-1, -0.5, 0, 0.5, 1]] * 2), -1).reshape(-1, 2)
 
 Places = NDArray[np.float64]
@@ -70,36 +72,26 @@ class Search:
         known, gradient = header.side_knowledge, leaked_gradient(observation)
         if not gradient.any():
             return Reconstruction.nothing(observation)
-        # The sieve needs no more than float32, which takes half the time.
+        # The sieve needs no more than float32, which takes half the time. Its noise, 1e-7, hides
+        # differences over some metres; from there on it is float64.
         sieve, fine = (
             Matching.of(header.network, [observation.weights_before], [gradient], dtype)
             for dtype in (torch.float32, torch.float64)
         )
         places, widths = _coarse(known, () if self.inside else FRAMES)
         best = np.argsort(-_cosines(sieve, places), kind="stable")
-        chosen = _apart(places[best], widths[best], RACE[0][0])
-        found, cosine = self._zoom(fine, known, places[best][chosen], widths[best][chosen])
+        chosen = _apart(places[best], widths[best], PLACES)
+        sieved = _Race(sieve, known, places[best][chosen], widths[best][chosen], self.inside)
+        for _ in range(SIEVED):
+            sieved.halve(len(chosen))
+        race = _Race(fine, known, sieved.places, sieved.widths, self.inside)
+        for count in self._counts(known, race.widths):
+            race.halve(count)
+        found, cosine = race.winner()
         seconds = time.perf_counter() - before
         return Reconstruction.of(
             observation, known.scaler.metres(found), cosine=cosine, seconds=seconds
         )
-
-    def _zoom(
-        self, matching: Matching, known: SideKnowledge, places: Places, widths: Places
-    ) -> tuple[Places, float]:
-        """Grids of 5 x 5 around the places, halved level by level, the worse places left out."""
-        cosines = _cosines(matching, places)
-        for count in self._counts(known, widths):
-            best = np.argsort(-cosines, kind="stable")[:count]
-            around = places[best, None] + widths[best, None] * _STENCIL
-            if self.inside:
-                around = np.clip(around, *_corners(known))
-            each = _cosines(matching, around.reshape(-1, 2)).reshape(len(best), -1)
-            highest = each.argmax(axis=1)
-            rows = np.arange(len(best))
-            places, cosines, widths = around[rows, highest], each[rows, highest], widths[best] / 2
-        top = int(cosines.argmax())
-        return places[top], float(cosines[top])
 
     def _counts(self, known: SideKnowledge, widths: Places) -> Iterator[int]:
         """How many places are looked at, level by level, until the finest is reached."""
@@ -107,6 +99,49 @@ class Search:
         race = [count for count, times in RACE for _ in range(times)]
         yield from race[:levels]
         yield from [1] * (levels - len(race))
+
+
+class _Race:
+    """Places with grids of 5 x 5 around them, halved level by level, the worse places left out."""
+
+    def __init__(
+        self, matching: Matching, known: SideKnowledge, places: Places, widths: Places, inside: bool
+    ) -> None:
+        self.places, self.widths = places, widths
+        self._matching = matching
+        self._corners = _corners(known) if inside else None
+        self._cosines = _cosines(matching, places)
+        self._seen = np.full((len(places), 5, 5), np.nan)
+        self._seen[:, 2, 2] = self._cosines
+
+    def halve(self, count: int) -> None:
+        """Go on with the best ``count`` places, from each to the best of the grid around it."""
+        best = np.argsort(-self._cosines, kind="stable")[:count]
+        around = self.places[best, None] + self.widths[best, None] * _STENCIL
+        seen = self._seen[best].reshape(len(best), -1)
+        if self._corners is not None:
+            around = np.clip(around, *self._corners)
+            # A grid that was clipped does not lie on the next one.
+            seen[:] = np.nan
+        new = np.isnan(seen)
+        seen[new] = _cosines(self._matching, around[new])
+        rows, highest = np.arange(len(best)), seen.argmax(axis=1)
+        self.places, self.widths = around[rows, highest], self.widths[best] / 2
+        self._cosines = seen[rows, highest]
+        self._seen = _next_seen(seen.reshape(-1, 5, 5), highest)
+
+    def winner(self) -> tuple[Places, float]:
+        top = int(self._cosines.argmax())
+        return self.places[top], float(self._cosines[top])
+
+
+def _next_seen(seen: Places, highest: NDArray[np.intp]) -> Places:
+    """What is known on the grids around the highest: every other point, as far as this one goes."""
+    following = np.full_like(seen, np.nan)
+    padded = np.pad(seen, ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
+    for place, (row, column) in enumerate(zip(*np.divmod(highest, 5), strict=True)):
+        following[place, ::2, ::2] = padded[place, row : row + 3, column : column + 3]
+    return following
 
 
 def _coarse(known: SideKnowledge, frames: tuple[float, ...]) -> tuple[Places, Places]:
@@ -117,8 +152,10 @@ def _coarse(known: SideKnowledge, frames: tuple[float, ...]) -> tuple[Places, Pl
     for reach, side in [(1.0, GRID), *((reach, FRAME_GRID) for reach in frames)]:
         steps = (np.arange(side) + 0.5) / side * 2 - 1
         square = np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2)
-        places.append(middle + square * half * reach)
-        widths.append(np.broadcast_to(half * reach / side, square.shape))
+        # The middle third of a frame is the grid before it.
+        outside = square[(np.abs(square) > 1 / 3).any(axis=1)] if reach > 1 else square
+        places.append(middle + outside * half * reach)
+        widths.append(np.broadcast_to(half * reach / side, outside.shape))
     return np.concatenate(places), np.concatenate(widths)
 
 

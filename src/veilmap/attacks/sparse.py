@@ -3,11 +3,14 @@
 scipy.optimize.nnls needs the design matrix; ours has 145,313 rows, and its Gram matrix is at hand.
 """
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 Vector = NDArray[np.float64]
+Columns = NDArray[np.intp]
 
 # Below this share of the largest |b| a slope counts as zero.
 _FLAT = 1e-9
@@ -15,8 +18,18 @@ _FLAT = 1e-9
 _JITTER = 1e-10
 
 
+class GramRows(Protocol):
+    """What a fit reads of K: few rows of many. An array has both."""
+
+    def __getitem__(self, columns: Columns, /) -> NDArray[np.float64]:
+        """The rows of these columns; K is symmetric."""
+
+    def diagonal(self) -> Vector:
+        """K_jj."""
+
+
 def sparse_fit(
-    gram: NDArray[np.float64],
+    gram: GramRows,
     b: Vector,
     penalty: float = 0.0,
     *,
@@ -32,71 +45,83 @@ def sparse_fit(
         signed: allow negative coefficients; they need a penalty above 0 to stay few.
         start: the solution of a problem nearby.
     """
-    fit = _Fit(gram, b, penalty, np.zeros_like(b) if start is None else start.copy())
+    fit = _Fit(gram, b, penalty, np.zeros_like(b) if start is None else start)
     flat = _FLAT * np.abs(b).max(initial=0.0)
     fit.settle()
     for _ in range(3 * len(b)):
         slope = fit.slope()
         gain = (np.abs(slope) if signed else slope) - penalty
-        gain[fit.active] = -np.inf
+        gain[fit.columns] = -np.inf
         entering = int(gain.argmax())
         if gain[entering] <= flat:
             break
         fit.enter(entering, float(np.sign(slope[entering])))
         fit.settle()
-    return fit.c
+    return fit.solution()
 
 
 class _Fit:
-    """The coefficients, and which columns are active with which sign."""
+    """The active columns in the order they came, their coefficients, signs and rows of K."""
 
-    def __init__(self, gram: NDArray[np.float64], b: Vector, penalty: float, c: Vector) -> None:
-        self.c = c
+    def __init__(self, gram: GramRows, b: Vector, penalty: float, start: Vector) -> None:
+        self.columns: Columns = np.flatnonzero(start)
         self._gram, self._b, self._penalty = gram, b, penalty
-        self._signs = np.sign(c)
-        self._jitter = _JITTER * float(np.trace(gram)) / max(len(b), 1)
+        self._c, self._signs = start[self.columns], np.sign(start[self.columns])
+        self._jitter = _JITTER * float(gram.diagonal().mean()) if len(b) else 0.0
+        # Rows come one by one; room for more of them saves copying all those before.
+        self._room = np.empty((2 * len(self.columns) + 8, len(b)))
+        self._rows[:] = gram[self.columns]
 
     @property
-    def active(self) -> NDArray[np.bool_]:
-        active: NDArray[np.bool_] = self._signs != 0
-        return active
+    def _rows(self) -> NDArray[np.float64]:
+        return self._room[: len(self.columns)]
+
+    def solution(self) -> Vector:
+        c = np.zeros_like(self._b)
+        c[self.columns] = self._c
+        return c
 
     def slope(self) -> Vector:
         """Half of the way downhill, b − Kc."""
-        columns = np.flatnonzero(self.active)
-        slope: Vector = self._b - self._gram[:, columns] @ self.c[columns]
+        slope: Vector = self._b - self._c @ self._rows
         return slope
 
     def enter(self, column: int, sign: float) -> None:
-        self._signs[column] = sign
+        self.columns = np.append(self.columns, column)
+        self._c, self._signs = np.append(self._c, 0.0), np.append(self._signs, sign)
+        if len(self.columns) > len(self._room):
+            self._room = np.concatenate([self._room, np.empty_like(self._room)])
+        self._rows[-1:] = self._gram[self.columns[-1:]]
 
     def settle(self) -> None:
         """Solve for the active columns; drop those that would change their sign on the way."""
-        while self.active.any():
-            columns = np.flatnonzero(self.active)
-            signs, old = self._signs[columns], self.c[columns]
-            new = self._solve(columns)
+        while len(self.columns):
+            signs, old, new = self._signs, self._c, self._solve()
             wrong = new * signs <= 0
             if not wrong.any():
-                self.c[columns] = new
+                self._c = new
                 return
             share = np.min(old[wrong] / (old[wrong] - new[wrong] + 1e-300 * signs[wrong]))
             kept = old + share * (new - old)
             out = wrong & (np.abs(kept) <= 1e-12 * np.abs(new).max())
             if not out.any():
                 out[np.flatnonzero(wrong)[np.abs(kept[wrong]).argmin()]] = True
-            kept[out] = 0.0
-            self.c[columns] = kept
-            self._signs[columns[out]] = 0.0
+            self._c = kept
+            self._leave(~out)
 
-    def _solve(self, columns: NDArray[np.intp]) -> Vector:
-        block = self._gram[np.ix_(columns, columns)]
-        block.flat[:: len(columns) + 1] += self._jitter
-        right = self._b[columns] - self._penalty * self._signs[columns]
-        try:
-            solved: Vector = cho_solve(
-                cho_factor(block, lower=True, check_finite=False), right, check_finite=False
-            )
-        except LinAlgError:
-            solved = np.asarray(np.linalg.lstsq(block, right, rcond=None)[0], np.float64)
-        return solved
+    def _leave(self, stay: NDArray[np.bool_]) -> None:
+        first = int(stay.argmin())
+        rows = self._rows[first:][stay[first:]]
+        self.columns, self._c, self._signs = self.columns[stay], self._c[stay], self._signs[stay]
+        self._rows[first:] = rows
+
+    def _solve(self) -> Vector:
+        block = self._rows[:, self.columns]
+        block.flat[:: len(block) + 1] += self._jitter
+        right = self._b[self.columns] - self._penalty * self._signs
+        # The block is its own transpose, which is in LAPACK's order of elements.
+        _, solved, failed = dposv(block.T, right)
+        if failed:
+            solved = np.linalg.lstsq(block, right, rcond=None)[0]
+        result: Vector = solved
+        return result
