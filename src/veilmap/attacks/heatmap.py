@@ -34,6 +34,8 @@ SignName = Literal["one", "both"]
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 # A signed measure explains more than one without sign anyhow; it must explain clearly more.
 CLEARLY = 0.5
+# A map that leaves no more of the set-aside half unexplained needs no second sign.
+WELL_EXPLAINED = 1e-3
 # A cell below this share of the mass is not looked at more closely, and not reported.
 LEAST_SHARE = 1e-3
 
@@ -96,7 +98,7 @@ class Heatmap:
         first: SignName = "both" if self.sign == "both" else "one"
         tried = [recovery.recover(name, first) for name in self._names(header)]
         best = min(tried, key=lambda each: each.held_out)
-        if self.sign == "auto":
+        if self.sign == "auto" and best.held_out > WELL_EXPLAINED:
             signed = recovery.recover(best.linearise, "both")
             best = signed if signed.held_out < CLEARLY * best.held_out else best
         seconds = time.perf_counter() - before

@@ -2,8 +2,8 @@
 
 The best dummy label gives F(x') − y' the sign that suits, so the optimum of the cosine over
 (x', y') is that of |cos(G, J(x'))| over x' alone. ReLU makes J jump where a unit switches, and
-gradient methods stick on such creases; here a coarse grid is looked at whole, then ever smaller
-grids around its best places.
+gradient methods stick on such creases; here a coarse grid is looked at whole, and its best places
+climb by looking around them.
 """
 
 import time
@@ -21,16 +21,30 @@ from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 
-# The area is looked at on a grid of GRID x GRID; around it lie ever larger frames, because the
-# optimum of an update that says little may be anywhere, and iterative DLG does go there.
-GRID = 24
+# The area is looked at on a grid; around it lie ever larger frames, because the optimum of an
+# update that says little may be anywhere, and iterative DLG does go there.
 FRAMES = (3.0, 9.0, 27.0, 81.0)
-FRAME_GRID = 12
-# So many places are looked at for so many levels in float32, a level halves the grids around them;
-PLACES, SIEVED = 12, 3
-# and then so many of them for so many levels in float64, before the best is left alone.
-RACE = ((4, 3), (2, 3))
-_STENCIL = np.stack(np.meshgrid(*[[-1, -0.5, 0, 0.5, 1]] * 2), -1).reshape(-1, 2)
+# A unit of the first layer is a crease across the plane; where they are many, each is small and
+# the objective smooth. A small network is rough, and a finer grid costs it little.
+SMOOTH_UNITS = 100
+# The places that climb, and for how many steps, the first race in float32.
+STEPS = 3
+MOST_STEPS = 400
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """Squares along a side of the area and of a frame, and how many places climb in each race."""
+
+    grid: int
+    frame_grid: int
+    races: tuple[int, int, int]
+
+
+_SMOOTH = _Effort(14, 6, (6, 3, 1))
+_ROUGH = _Effort(32, 16, (24, 12, 4))
+# The centre first, so that a tie is no move.
+_STENCIL = np.array([(0, 0), *((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)], float)
 
 Places = NDArray[np.float64]
 
@@ -72,84 +86,102 @@ class Search:
         known, gradient = header.side_knowledge, leaked_gradient(observation)
         if not gradient.any():
             return Reconstruction.nothing(observation)
-        # The sieve needs no more than float32, which takes half the time. Its noise, 1e-7, hides
-        # differences over some metres; from there on it is float64.
-        sieve, fine = (
-            Matching.of(header.network, [observation.weights_before], [gradient], dtype)
-            for dtype in (torch.float32, torch.float64)
-        )
-        places, widths = _coarse(known, () if self.inside else FRAMES)
+        # The sieve needs no more than float32, which takes half the time.
+        fine = Matching.of(header.network, [observation.weights_before], [gradient])
+        sieve = fine.single()
+        effort = _SMOOTH if header.network.hidden[0] >= SMOOTH_UNITS else _ROUGH
+        places, widths = _coarse(known, effort, () if self.inside else FRAMES)
         best = np.argsort(-_cosines(sieve, places), kind="stable")
-        chosen = _apart(places[best], widths[best], PLACES)
-        sieved = _Race(sieve, known, places[best][chosen], widths[best][chosen], self.inside)
-        for _ in range(SIEVED):
-            sieved.halve(len(chosen))
-        race = _Race(fine, known, sieved.places, sieved.widths, self.inside)
-        for count in self._counts(known, race.widths):
-            race.halve(count)
-        found, cosine = race.winner()
+        chosen = best[_apart(places[best], widths[best], effort.races[0])]
+        bounds = _corners(known) if self.inside else None
+        climb = _Climb(sieve, places[chosen], widths[chosen], bounds)
+        climb.steps(STEPS)
+        climb = _Climb(fine, *climb.best(effort.races[1]), bounds)
+        climb.steps(STEPS)
+        climb = _Climb(fine, *climb.best(effort.races[2]), bounds)
+        climb.steps(MOST_STEPS, self.exact_m / np.array(known.scaler.scale_m))
+        found, cosine = climb.winner()
         seconds = time.perf_counter() - before
         return Reconstruction.of(
             observation, known.scaler.metres(found), cosine=cosine, seconds=seconds
         )
 
-    def _counts(self, known: SideKnowledge, widths: Places) -> Iterator[int]:
-        """How many places are looked at, level by level, until the finest is reached."""
-        levels = int(np.ceil(np.log2((widths * known.scaler.scale_m).max() / self.exact_m))) + 1
-        race = [count for count, times in RACE for _ in range(times)]
-        yield from race[:levels]
-        yield from [1] * (levels - len(race))
 
-
-class _Race:
-    """Places with grids of 5 x 5 around them, halved level by level, the worse places left out."""
+class _Climb:
+    """Places that go uphill: to the best of eight neighbours, or to the top of a parabola."""
 
     def __init__(
-        self, matching: Matching, known: SideKnowledge, places: Places, widths: Places, inside: bool
+        self,
+        matching: Matching,
+        places: Places,
+        widths: Places,
+        bounds: tuple[Places, Places] | None,
     ) -> None:
-        self.places, self.widths = places, widths
-        self._matching = matching
-        self._corners = _corners(known) if inside else None
+        self._matching, self._bounds = matching, bounds
+        self._places, self._widths, self._widest = places, widths, widths
         self._cosines = _cosines(matching, places)
-        self._seen = np.full((len(places), 5, 5), np.nan)
-        self._seen[:, 2, 2] = self._cosines
 
-    def halve(self, count: int) -> None:
-        """Go on with the best ``count`` places, from each to the best of the grid around it."""
-        best = np.argsort(-self._cosines, kind="stable")[:count]
-        around = self.places[best, None] + self.widths[best, None] * _STENCIL
-        seen = self._seen[best].reshape(len(best), -1)
-        if self._corners is not None:
-            around = np.clip(around, *self._corners)
-            # A grid that was clipped does not lie on the next one.
-            seen[:] = np.nan
-        new = np.isnan(seen)
-        seen[new] = _cosines(self._matching, around[new])
-        rows, highest = np.arange(len(best)), seen.argmax(axis=1)
-        self.places, self.widths = around[rows, highest], self.widths[best] / 2
-        self._cosines = seen[rows, highest]
-        self._seen = _next_seen(seen.reshape(-1, 5, 5), highest)
+    def steps(self, most: int, exact: Places | float = 0.0) -> None:
+        """So many steps, or until no step is longer than ``exact``."""
+        for _ in range(most):
+            if (self._widths <= exact).all():
+                break
+            self._step()
+
+    def best(self, count: int) -> tuple[Places, Places]:
+        """The best places and the length of their steps."""
+        order = np.argsort(-self._cosines, kind="stable")[:count]
+        return self._places[order], self._widths[order]
 
     def winner(self) -> tuple[Places, float]:
+        """The best place and its cosine."""
         top = int(self._cosines.argmax())
-        return self.places[top], float(self._cosines[top])
+        return self._places[top], float(self._cosines[top])
+
+    def _step(self) -> None:
+        around = self._inside(self._places[:, None] + self._widths[:, None] * _STENCIL)
+        seen = self._evaluate(around)
+        seen[:, 0] = self._cosines
+        rows, highest = np.arange(len(seen)), seen.argmax(axis=1)
+        top = self._inside(self._places[:, None] + self._widths[:, None] * _parabola(seen)[:, None])
+        at_top = self._evaluate(top)[:, 0]
+        on_top, moved = at_top > seen[rows, highest], highest > 0
+        self._places = np.where(on_top[:, None], top[:, 0], around[rows, highest])
+        self._cosines = np.maximum(at_top, seen[rows, highest])
+        # A parabola that holds makes the next one small; a ridge is followed in longer steps.
+        factor = np.where(on_top, 0.25, np.where(moved, 2.0, 0.5))
+        self._widths = np.minimum(self._widths * factor[:, None], self._widest)
+
+    def _inside(self, places: Places) -> Places:
+        return places if self._bounds is None else np.clip(places, *self._bounds)
+
+    def _evaluate(self, places: Places) -> NDArray[np.float64]:
+        return _cosines(self._matching, places.reshape(-1, 2)).reshape(places.shape[:2])
 
 
-def _next_seen(seen: Places, highest: NDArray[np.intp]) -> Places:
-    """What is known on the grids around the highest: every other point, as far as this one goes."""
-    following = np.full_like(seen, np.nan)
-    padded = np.pad(seen, ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
-    for place, (row, column) in enumerate(zip(*np.divmod(highest, 5), strict=True)):
-        following[place, ::2, ::2] = padded[place, row : row + 3, column : column + 3]
-    return following
+def _parabola(seen: NDArray[np.float64]) -> Places:
+    """Where the paraboloid through the stencil has its top, in steps; no move if it has none."""
+    value = dict(zip(map(tuple, _STENCIL.astype(int)), seen.T, strict=True))
+    slope_x = (value[1, 0] - value[-1, 0]) / 2
+    slope_y = (value[0, 1] - value[0, -1]) / 2
+    bend_x = value[1, 0] - 2 * value[0, 0] + value[-1, 0]
+    bend_y = value[0, 1] - 2 * value[0, 0] + value[0, -1]
+    twist = (value[1, 1] - value[1, -1] - value[-1, 1] + value[-1, -1]) / 4
+    determinant = bend_x * bend_y - twist**2
+    is_top = (determinant > 0) & (bend_x < 0)
+    divisor = np.where(is_top, determinant, 1.0)
+    top = np.column_stack([twist * slope_y - bend_y * slope_x, twist * slope_x - bend_x * slope_y])
+    return np.where(is_top[:, None], np.clip(top / divisor[:, None], -2, 2), 0.0)
 
 
-def _coarse(known: SideKnowledge, frames: tuple[float, ...]) -> tuple[Places, Places]:
+def _coarse(
+    known: SideKnowledge, effort: _Effort, frames: tuple[float, ...]
+) -> tuple[Places, Places]:
     """Candidates, standardised, and half the way to the next of them."""
     low, high = _corners(known)
     middle, half = (low + high) / 2, (high - low) / 2
     places, widths = [], []
-    for reach, side in [(1.0, GRID), *((reach, FRAME_GRID) for reach in frames)]:
+    for reach, side in [(1.0, effort.grid), *((reach, effort.frame_grid) for reach in frames)]:
         steps = (np.arange(side) + 0.5) / side * 2 - 1
         square = np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2)
         # The middle third of a frame is the grid before it.

@@ -80,11 +80,9 @@ def factors(network: Network, blocks: Blocks, x: Tensor) -> Factors:
     return Factors(tuple(inputs), tuple(reversed(errors)), signal[..., 0])
 
 
-def as_blocks(
-    network: Network, flat: NDArray[np.floating], dtype: torch.dtype = torch.float64
-) -> list[tuple[Tensor, Tensor]]:
-    """Flat vectors (updates, W), or a single one (W), as blocks with a leading axis."""
-    rows = torch.from_numpy(np.atleast_2d(flat)).to(dtype)
+def as_blocks(network: Network, flat: NDArray[np.floating]) -> list[tuple[Tensor, Tensor]]:
+    """Flat vectors (updates, W), or a single one (W), as float64 blocks with a leading axis."""
+    rows = torch.from_numpy(np.atleast_2d(flat)).double()
     blocks, start = [], 0
     for outputs, inputs in network.shapes:
         middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
