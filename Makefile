@@ -1,4 +1,4 @@
-# make audit   train on the simulated campus and show the result
+# make audit   train on the simulated campus, then find out what the server learned about a user
 # make test    all tests
 # make check   format, lint, types, direction of imports
 # make bench   speed, side by side with the usual way
@@ -12,6 +12,7 @@ READY := $(VENV)/.ready
 
 audit: $(READY)
 	$(BIN)/veilmap train campus --model examples/campus-tuned.toml --out runs/campus --overwrite
+	$(BIN)/veilmap attack runs/campus --plot --overwrite
 
 test: $(READY)
 	$(BIN)/python -m pytest

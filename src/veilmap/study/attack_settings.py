@@ -33,7 +33,7 @@ class DlgSettings:
         optimiser: sgd as the algorithm is written, or adam.
         attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, whose gradients
             here are a thousandth and less.
-        max_iterations: m.
+        max_iterations: m; the paper's 400,000 take an hour for a location that swings to and fro.
         still_m: the location rests while it moves less than this in an iteration; ten in a row end
             the attack.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
@@ -45,7 +45,7 @@ class DlgSettings:
     start_noise_m: float = 100.0
     optimiser: OptimiserName = "adam"
     attack_rate: float | None = None
-    max_iterations: int = 400_000
+    max_iterations: int = 20_000
     still_m: float = 0.1
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
