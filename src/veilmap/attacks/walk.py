@@ -13,11 +13,6 @@ from veilmap.attacks.matching import Matching
 from veilmap.attacks.optimisers import Optimiser
 from veilmap.attacks.reconstruction import Outcome
 
-# Central differences of this width (standardised units) in float64 are good to about 1e-9, and
-# read every weight matrix once for all five points; autograd reads them three times as often.
-_WIDTH = 1e-5
-_OFFSETS = _WIDTH * torch.tensor([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]], dtype=torch.float64)
-
 
 @dataclass(frozen=True)
 class Rest:
@@ -78,7 +73,7 @@ class Walk:
             self.outcome[rows] = ways
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def walk(
     matching: Matching,
     x: Tensor,
@@ -155,13 +150,13 @@ class _State:
 
 
 def slopes(matching: Matching, x: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
-    """cos(∇w, ∇w') and its gradient in x'."""
-    around = (x[:, :, None] + _OFFSETS).flatten(1, 2)
-    match = matching.at(around)
-    shape = (*x.shape[:2], len(_OFFSETS))
-    cosine = match.cosine.reshape(shape)
-    sign = torch.sign(match.signal.reshape(shape)[..., 0] - label)
-    rise = torch.stack([cosine[..., 1] - cosine[..., 2], cosine[..., 3] - cosine[..., 4]], -1) / (
-        2 * _WIDTH
-    )
-    return sign * cosine[..., 0], sign[..., None] * rise
+    """cos(∇w, ∇w') and its gradient in x'.
+
+    By automatic differentiation, not by differences: a difference across a crease, where a ReLU
+    switches and the cosine jumps, is a slope out of nowhere that throws the walker off the map.
+    """
+    with torch.enable_grad():
+        x = x.clone().requires_grad_()
+        cosine = matching.at(x).with_label(label)
+        (rise,) = torch.autograd.grad(cosine.sum(), x)
+    return cosine.detach(), rise
