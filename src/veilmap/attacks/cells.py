@@ -27,7 +27,7 @@ class Cells:
         side_m = max(sqrt(width_m * height_m / count), max(width_m, height_m) / count)
         columns, rows = np.arange(ceil(width_m / side_m)), np.arange(ceil(height_m / side_m))
         index = np.stack(np.meshgrid(columns, rows), -1).reshape(-1, 2)
-        return cls(area, side_m, index)
+        return cls(area, side_m, index[_begin_inside(area, side_m, index)])
 
     def __len__(self) -> int:
         return len(self.index)
@@ -46,6 +46,11 @@ class Cells:
         side_m = self.side_m / 2
         around = (self.index[chosen, None] + _NEIGHBOURS).reshape(-1, 2)
         quarters = (2 * np.unique(around, axis=0)[:, None] + _CHILDREN).reshape(-1, 2)
-        size = np.array([self.area.width_m, self.area.height_m])
-        within = (quarters >= 0).all(1) & (quarters * side_m < np.maximum(size, side_m)).all(1)
-        return Cells(self.area, side_m, quarters[within])
+        return Cells(self.area, side_m, quarters[_begin_inside(self.area, side_m, quarters)])
+
+
+def _begin_inside(area: Area, side_m: float, index: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which cells have their lower left corner inside; a thin area has one row of them."""
+    size_m = np.maximum([area.width_m, area.height_m], side_m)
+    inside: NDArray[np.bool_] = np.all((index >= 0) & (index * side_m < size_m), axis=1)
+    return inside
