@@ -6,7 +6,7 @@ is that sign. Tests hold this to the line-by-line version in ``reference``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import hypot, isfinite
 from typing import Literal
 
@@ -172,6 +172,8 @@ class Dlg:
 def _reconstruction(
     scaler: Scaler, observation: Observation, walked: Walk, walker: tuple[int, int]
 ) -> Reconstruction:
+    if not leaked_gradient(observation).any():
+        return replace(Reconstruction.nothing(observation), start=walker[1])
     xy_m = scaler.metres(walked.xy_std[walker])
     path_std = np.array([each[walker] for each in walked.path_std[: walked.iterations[walker]]])
     return Reconstruction.of(
