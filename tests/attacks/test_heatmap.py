@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+
+from tests.attacks.worlds import (
+    FEDAVG,
+    FEDSGD,
+    around,
+    inside,
+    make_data,
+    make_header,
+    observe,
+    off_m,
+    paper_network,
+    silent,
+)
+from veilmap.area import Area
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.reconstruction import Outcome
+from veilmap.errors import UserError
+from veilmap.model.network import Network
+
+MIDDLE = Network((64, 48), ("relu", "sigmoid"), (0.0, 0.0), "pytorch")
+HOME_M = inside([0.35, 0.45])
+WORK_M = HOME_M + np.array([480.0, 360.0])  # 600 m away
+
+
+def seventy_thirty(header, rsrp_dbm=-96.0, **whose):
+    places_m = np.repeat([HOME_M, WORK_M], [14, 6], axis=0)
+    return observe(header, make_data(places_m, rsrp_dbm), **whose)
+
+
+def shares_and_offsets(cloud):
+    """The share nearer to each place, and how far its mean is from it."""
+    to = [np.hypot(*(cloud.xy_m - place).T) for place in (HOME_M, WORK_M)]
+    homes = to[0] < to[1]
+    rows = []
+    for place, mine in ((HOME_M, homes), (WORK_M, ~homes)):
+        share = cloud.weights[mine].sum()
+        rows.append((share, off_m(cloud.weights[mine] @ cloud.xy_m[mine] / share, place)))
+    return rows
+
+
+@pytest.mark.parametrize("rsrp_dbm", [-96.0, 96.0], ids=["F above all labels", "F below"])
+def test_two_places_are_recovered_with_their_weights(rsrp_dbm):
+    header = make_header(paper_network())
+    (found,) = Heatmap().attack(header, [seventy_thirty(header, rsrp_dbm)])
+    (home, home_off_m), (work, work_off_m) = shares_and_offsets(found.cloud)
+    assert (home, work) == (pytest.approx(0.7, abs=0.05), pytest.approx(0.3, abs=0.05))
+    assert max(home_off_m, work_off_m) < 30
+    assert found.cloud.weights.sum() == pytest.approx(1)
+    np.testing.assert_allclose(found.xy_m, found.cloud.mean_m)
+    assert 0.999 < found.cosine <= 1
+
+
+def test_the_sign_of_all_residuals_does_not_matter():
+    """Labels mirrored at F turn the update around, and nothing else."""
+    header = make_header(MIDDLE)
+    seen = seventy_thirty(header)
+    change = seen.weights_after.astype(float) - seen.weights_before
+    mirrored = type(seen)(1, "u", seen.weights_before, seen.weights_before - change, 20, 0.0)
+    settings = Heatmap(sign="one")
+    one, other = settings.attack(header, [seen, mirrored])
+    np.testing.assert_allclose(one.cloud.xy_m, other.cloud.xy_m, atol=1e-6)
+    np.testing.assert_allclose(one.cloud.weights, other.cloud.weights, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("training", "linearise"), [(FEDSGD, "auto"), (FEDAVG, "auto"), (FEDAVG, "middle")]
+)
+def test_users_of_one_round_share_a_grid_and_nothing_else(training, linearise):
+    header = make_header(MIDDLE, training)
+    later = MIDDLE.initialise(9)
+    seen = [
+        seventy_thirty(header, user="a"),
+        observe(header, around([0.7, 0.2], 30), user="b"),
+        observe(header, around([0.2, 0.2], 30), user="a", t=2, weights=later),
+        seventy_thirty(header, user="b", t=2, weights=later),
+    ]
+    settings = Heatmap(200, 60.0, linearise, sign="one")
+    together = settings.attack(header, seen)
+    for observation, found in zip(seen, together, strict=True):
+        (alone,) = settings.attack(header, [observation])
+        np.testing.assert_array_equal(alone.cloud.xy_m, found.cloud.xy_m)
+        np.testing.assert_array_equal(alone.cloud.weights, found.cloud.weights)
+        assert alone.cosine == found.cosine
+    assert off_m(together[0].xy_m, together[1].xy_m) > 100
+
+
+@pytest.mark.parametrize("initialisation", ["glorot", "pytorch"])
+@pytest.mark.parametrize("n", [1, 7])
+def test_a_batch_at_one_place_is_found_to_a_cell(initialisation, n):
+    header, place_m = make_header(paper_network(initialisation)), inside([0.8, 0.2])
+    (found,) = Heatmap().attack(header, [observe(header, make_data(np.tile(place_m, (n, 1))))])
+    assert off_m(found.xy_m, place_m) < Heatmap().finest_m
+
+
+def test_residuals_of_both_signs_show_both_places():
+    """The network expects more at home and less at work; |μ| is as large at one as at the other."""
+    header = make_header(paper_network())
+    signals = np.repeat([-96.0, 96.0], [10, 10])
+    seen = observe(header, make_data(np.repeat([HOME_M, WORK_M], [10, 10], axis=0), signals))
+    (found,) = Heatmap().attack(header, [seen])
+    for place_m in (HOME_M, WORK_M):
+        near = np.hypot(*(found.cloud.xy_m - place_m).T) < 50
+        assert found.cloud.weights[near].sum() > 0.35
+
+
+def test_a_zero_update_says_nothing_and_each_update_is_told():
+    header, told = make_header(MIDDLE), []
+    settings = Heatmap(cells=50, finest_m=200.0)
+    nothing, found = settings.attack(header, [silent(header), seventy_thirty(header)], told.append)
+    assert nothing.outcome == Outcome.NO_SIGNAL
+    assert found.outcome == Outcome.SOLVED
+    assert told == [1, 1]
+
+
+@pytest.mark.parametrize("area", [Area(5, 5, 5, 5), Area(5, 5, 5, 900)], ids=["point", "line"])
+def test_an_area_without_extent_has_its_heat_map(area):
+    header = make_header(MIDDLE, area=area)
+    seen = [observe(header, make_data(inside([0.5, 0.5], area)))]
+    (found,) = Heatmap(cells=100).attack(header, seen)
+    assert area.contains(found.cloud.xy_m).all()
+    assert off_m(found.xy_m, area.centre_m) < 15
+
+
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ({"cells": 3}, r"cells must be at least 4, got 3"),
+        ({"finest_m": 0.0}, r"finest_m must be above 0 metres, got 0\.0"),
+        ({"finest_m": np.nan}, r"finest_m must be above 0 metres, got nan"),
+        ({"linearise": "end"}, r"unknown linearise 'end'; .*: before, middle, after, path, auto"),
+        ({"sign": "plus"}, r"unknown sign 'plus'; choose one of: one, both, auto"),
+        ({"cells": 0, "sign": "plus"}, r"cells must be .*; unknown sign"),
+    ],
+)
+def test_a_bad_setting_is_named(knobs, message):
+    with pytest.raises(UserError, match=message):
+        Heatmap(**knobs)

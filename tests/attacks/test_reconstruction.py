@@ -1,0 +1,49 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import veilmap.attacks
+from tests.attacks.worlds import make_header, silent
+from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction, one_by_one
+
+HEAVY = ("polars", "pyproj", "pydantic", "matplotlib", "safetensors")
+
+
+def test_no_attack_loads_what_a_bare_machine_lacks():
+    modules = sorted(path.stem for path in Path(veilmap.attacks.__path__[0]).glob("*.py"))
+    imports = "; ".join(f"import veilmap.attacks.{name}" for name in modules if name[0] != "_")
+    program = f"import sys; {imports}; print(*sorted(set({HEAVY}) & set(sys.modules)))"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == []
+    assert len(modules) > 10
+
+
+def test_the_mean_of_a_cloud_is_weighted():
+    """(0, 0) at 3/4 and (4, 8) at 1/4 have their mean at (1, 2)."""
+    cloud = Cloud(np.array([[0.0, 0.0], [4.0, 8.0]]), np.array([0.75, 0.25]))
+    assert cloud.mean_m.tolist() == [1.0, 2.0]
+    assert Cloud.at(np.array([3.0, 4.0])).mean_m.tolist() == [3.0, 4.0]
+
+
+def test_a_result_carries_whose_update_it_was():
+    header = make_header()
+    observation = silent(header, user="b", t=7)
+    found = Reconstruction.of(observation, np.array([1.0, 2.0]), cosine=0.5, seconds=0.1)
+    assert (found.round, found.user, found.start_s, found.n) == (7, "b", 7000.0, 3)
+    assert found.cloud.xy_m.tolist() == [[1.0, 2.0]]
+    assert found.outcome == Outcome.SOLVED
+    nothing = Reconstruction.nothing(observation)
+    assert nothing.outcome == Outcome.NO_SIGNAL
+    assert np.isnan(nothing.xy_m).all()
+
+
+def test_one_by_one_keeps_the_order_and_tells_of_each():
+    header, told = make_header(), []
+    seen = [silent(header, user=user) for user in "bca"]
+    found = one_by_one(lambda _, each: Reconstruction.nothing(each), header, seen, told.append)
+    assert [each.user for each in found] == ["b", "c", "a"]
+    assert told == [1, 1, 1]
