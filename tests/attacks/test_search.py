@@ -31,9 +31,8 @@ ACTIVATIONS = (("relu",), ("tanh",), ("relu", "sigmoid"), ("elu", "tanh"), ("rel
 @pytest.mark.parametrize("activations", ACTIVATIONS, ids="-".join)
 @pytest.mark.parametrize("training", [FEDSGD, FEDAVG], ids=["fedsgd", "fedavg"])
 @pytest.mark.parametrize("offset_dbm", [0.0, -96.0], ids=["raw", "centred"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training, offset_dbm, seed):
-    """To 1e-6, about what the last 0.01 m beside a crease can be worth."""
     widths = (8, 6, 4)[: len(activations)]
     network = Network(widths, activations, (0.0,) * len(widths), "pytorch")
     header = make_header(network, training, offset_dbm=offset_dbm)
@@ -41,7 +40,7 @@ def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training
     (found,) = Search().attack(header, seen)
     for label_dbm in (-300.0, 300.0):
         walk = Dlg(RandomStarts(20, seed), label_dbm=label_dbm, max_iterations=150)
-        assert found.cosine > max(each.cosine for each in walk.attack(header, seen)) - 1e-6
+        assert found.cosine > max(each.cosine for each in walk.attack(header, seen)) - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(4))

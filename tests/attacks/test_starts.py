@@ -69,13 +69,17 @@ def test_only_the_centroid_is_the_truth():
     assert not any(start.oracle for start in (RandomStarts(), GridStarts(), PreviousResult()))
 
 
+# A hundredth of the area's sides off the very middle.
+MIDDLE_M = AREA.centre_m + 0.01 * np.array([AREA.width_m, AREA.height_m])
+
+
 @pytest.mark.parametrize(
     ("previous_m", "expected_m"),
     [
-        (None, AREA.centre_m),
+        (None, MIDDLE_M),
         (AREA.centre_m + 50.0, AREA.centre_m + 50.0),
-        (AREA.centre_m + 5000.0, AREA.centre_m),
-        (np.full(2, np.nan), AREA.centre_m),
+        (AREA.centre_m + 5000.0, MIDDLE_M),
+        (np.full(2, np.nan), MIDDLE_M),
     ],
     ids=["first round", "inside", "left the area", "no result"],
 )

@@ -54,7 +54,7 @@ class Dlg:
     optimiser: OptimiserName = "adam"
     learning_rate: float | None = None
     max_iterations: int = 400_000
-    still_m: float = 0.1
+    still_m: float = 0.01
     still_iterations: int = 10
     far: float = 10.0
     label_dbm: float | None = None

@@ -22,6 +22,7 @@ from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.neurons import Neurons
 from veilmap.attacks.normal_equations import Dictionary, Equations
 from veilmap.attacks.reconstruction import Cloud, Reconstruction, one_by_one
+from veilmap.attacks.search import Search
 from veilmap.attacks.sparse import sparse_fit
 from veilmap.attacks.tangent import as_blocks
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
@@ -101,6 +102,10 @@ class Heatmap:
         if self.sign == "auto" and best.held_out > WELL_EXPLAINED:
             signed = recovery.recover(best.linearise, "both")
             best = signed if signed.held_out < CLEARLY * best.held_out else best
+        alone = recovery.one_place(best.linearise)
+        best = alone if alone.unexplained <= best.unexplained else best
+        if not len(best.cloud.weights):
+            return Reconstruction.nothing(observation)
         seconds = time.perf_counter() - before
         return Reconstruction.of(
             observation,
@@ -154,7 +159,20 @@ class _Recovery:
         self._shared = shared
         self._gradient = as_blocks(header.network, leaked_gradient(observation))
         self._made: dict[Hashable, Dictionary] = {}
-        self._first_guess = Cloud.at(Neurons().one(header, observation).xy_m)
+        guess_m = Neurons().one(header, observation).xy_m
+        middle_m = header.side_knowledge.area.centre_m
+        self._first_guess = Cloud.at(guess_m if np.isfinite(guess_m).all() else middle_m)
+
+    def one_place(self, linearise: LinearisationName) -> _Found:
+        """What a single place explains: a phone that rested needs no map of cells."""
+        search = Search(inside=True).one(self._header, self._observation)
+        halves = self._dictionary(linearise, search.xy_m[None], search.cloud).equations(
+            self._gradient
+        )
+        whole = halves[0] + halves[1]
+        c = _fit(whole, 0.0, signed=False)
+        tested = halves[1].unexplained(_fit(halves[0], 0.0, signed=False))
+        return _Found(linearise, search.cloud, whole.unexplained(c), tested)
 
     def recover(self, linearise: LinearisationName, sign: SignName) -> _Found:
         """From the first grid to the finest."""
@@ -169,8 +187,8 @@ class _Recovery:
             c = _fit(whole, penalty, signed)
             shares = np.abs(c) / (np.abs(c).sum() or 1.0)
             heavy = shares > LEAST_SHARE
-            guess = Cloud(cells.xy_m[heavy], shares[heavy] / shares[heavy].sum())
-            if cells.side_m <= self._settings.finest_m:
+            guess = Cloud(cells.xy_m[heavy], shares[heavy] / (shares[heavy].sum() or 1.0))
+            if cells.side_m <= self._settings.finest_m or not heavy.any():
                 break
             cells = cells.split(heavy)
         tested = halves[1].unexplained(_fit(halves[0], penalty, signed))
@@ -180,10 +198,7 @@ class _Recovery:
         self, linearise: LinearisationName, cells: Cells, guess: Cloud
     ) -> tuple[Equations, Equations]:
         def make() -> Dictionary:
-            scaler = self._header.side_knowledge.scaler
-            x = torch.from_numpy((cells.xy_m - scaler.mean_m) / scaler.scale_m)
-            along = nodes(linearise, self._header, self._observation, guess)
-            return Dictionary(self._header.network, along, x)
+            return self._dictionary(linearise, cells.xy_m, guess)
 
         # The fit with both signs mostly meets the cells of that with one sign again.
         where = (guess.xy_m.tobytes(), guess.weights.tobytes()) if linearise == "path" else ()
@@ -193,6 +208,14 @@ class _Recovery:
             weights = self._observation.weights_before
             self._made[key] = self._shared.at(weights, make) if first_grid else make()
         return self._made[key].equations(self._gradient)
+
+    def _dictionary(
+        self, linearise: LinearisationName, xy_m: NDArray[np.float64], guess: Cloud
+    ) -> Dictionary:
+        scaler = self._header.side_knowledge.scaler
+        x = torch.from_numpy((xy_m - scaler.mean_m) / scaler.scale_m)
+        along = nodes(linearise, self._header, self._observation, guess)
+        return Dictionary(self._header.network, along, x)
 
 
 def _choose_penalty(fitted: Equations, tested: Equations, signed: bool) -> float:

@@ -46,7 +46,7 @@ class DlgSettings:
     optimiser: OptimiserName = "adam"
     attack_rate: float | None = None
     max_iterations: int = 20_000
-    still_m: float = 0.1
+    still_m: float = 0.01
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
 
