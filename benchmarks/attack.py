@@ -3,9 +3,11 @@
     python benchmarks/attack.py
 
 One observation for all: the FedSGD update (B = inf, E = 1, η = 1e-3, raw labels) of the paper's
-network, fresh weights, by the campus world's densest user in week 1. The usual loop is timed
-before and after the search; medians are compared. Prints a table and, as the last line, JSON with
-``search_speedup``, ``neurons_ms``, ``heatmap_s`` and ``heatmap_again_s``.
+network, fresh weights, by the campus world's densest user in week 1. The usual loop, Adam for
+1,000 iterations from each of 5 starts, is timed before and after the search
+(``search_speedup``); then once more with the paper's rule of rest, by which most starts stop
+early (``search_speedup_early``). Prints a table and, as the last line, JSON with these,
+``neurons_ms``, ``heatmap_s`` and ``heatmap_again_s``.
 """
 
 # ruff: noqa: E402 - the variables below count only before numpy is imported.
@@ -39,8 +41,8 @@ from veilmap.study.settings import RunSettings
 
 FEDSGD = {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
 FEDAVG = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
-# Of 0.01, 0.02, 0.05 and 0.1 the step that takes the peer the fewest iterations (1369, 799, 679 and
-# 714 in all); the cosines agree to 1e-8.
+# Of 0.01, 0.02, 0.05 and 0.1 the step that takes the peer the fewest iterations to rest (1369, 799,
+# 679 and 714 in all); the cosines agree to 1e-8.
 PEER_RATE, PEER_STARTS, PEER_ITERATIONS = 0.05, 5, 1000
 # The paper's rule of rest.
 STILL_M, STILL_ITERATIONS = 0.1, 10
@@ -67,11 +69,11 @@ class UsualLoop:
         parts = flat.split([shape.numel() for shape in shapes])
         self.leaked = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
-    def run(self, start_std, rate=PEER_RATE):
+    def run(self, start_std, stop_early):
         """The dummy location at the end, and how many iterations it took."""
         x = torch.tensor(start_std[None], dtype=torch.float32, requires_grad=True)
         y = torch.tensor([[-95.0]], requires_grad=True)
-        optimiser = torch.optim.Adam([x, y], lr=rate)
+        optimiser = torch.optim.Adam([x, y], lr=PEER_RATE)
         scale_m = torch.tensor(self.scaler.scale_m, dtype=torch.float32)
         iterations = still = 0
         while iterations < PEER_ITERATIONS and still < STILL_ITERATIONS:
@@ -80,7 +82,7 @@ class UsualLoop:
             self.distance(x, y).backward(inputs=[x, y])
             optimiser.step()
             moved_m = float(((x.detach() - before) * scale_m).norm())
-            still = still + 1 if moved_m < STILL_M else 0
+            still = still + 1 if stop_early and moved_m < STILL_M else 0
             iterations += 1
         return x.detach().numpy()[0].astype(np.float64), iterations
 
@@ -109,14 +111,14 @@ def observe(data, training, count=1):
     return prepared.header, observations
 
 
-def peer(header, observation, rate=PEER_RATE):
+def peer(header, observation, stop_early=False):
     """Seconds of all starts, the best cosine in float64, and all iterations."""
     known = header.side_knowledge
     starts_m = RandomStarts(count=PEER_STARTS).points(known.area, observation.round, None)
     starts = (starts_m - known.scaler.mean_m) / known.scaler.scale_m
     before = time.perf_counter()
     loop = UsualLoop(header, observation)
-    ends, iterations = zip(*[loop.run(start, rate) for start in starts], strict=True)
+    ends, iterations = zip(*[loop.run(start, stop_early) for start in starts], strict=True)
     seconds = time.perf_counter() - before
     gradient = leaked_gradient(observation)
     matching = Matching.of(header.network, [observation.weights_before], [gradient])
@@ -140,16 +142,20 @@ def search_rows(header, observation):
     first = peer(header, observation)
     seconds = median_seconds(lambda: Search().one(header, observation), 20)
     second = peer(header, observation)
+    early_s, early_cosine, early_iterations = peer(header, observation, stop_early=True)
     peer_s = statistics.median([first[0], second[0]])
     cosine = Search().one(header, observation).cosine
     return {
         "search_speedup": round(peer_s / seconds, 1),
+        "search_speedup_early": round(early_s / seconds, 1),
         "search_ms": round(1e3 * seconds, 1),
         "peer_s": round(peer_s, 3),
         "peer_iterations": first[2],
+        "peer_early_s": round(early_s, 3),
+        "peer_early_iterations": early_iterations,
         "search_cosine": cosine,
         "peer_cosine": first[1],
-        "search_at_least_as_good": bool(cosine >= first[1]),
+        "search_at_least_as_good": bool(cosine >= max(first[1], early_cosine)),
     }
 
 

@@ -8,7 +8,7 @@ explains the other half.
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -158,7 +158,7 @@ class _Recovery:
         self._settings, self._header, self._observation = settings, header, observation
         self._shared = shared
         self._gradient = as_blocks(header.network, leaked_gradient(observation))
-        self._made: dict[Hashable, Dictionary] = {}
+        self._first_grids: dict[LinearisationName, Dictionary] = {}
         guess_m = Neurons().one(header, observation).xy_m
         middle_m = header.side_knowledge.area.centre_m
         self._first_guess = Cloud.at(guess_m if np.isfinite(guess_m).all() else middle_m)
@@ -200,14 +200,14 @@ class _Recovery:
         def make() -> Dictionary:
             return self._dictionary(linearise, cells.xy_m, guess)
 
-        # The fit with both signs mostly meets the cells of that with one sign again.
-        where = (guess.xy_m.tobytes(), guess.weights.tobytes()) if linearise == "path" else ()
-        key = linearise, cells.index.tobytes(), where
-        if key not in self._made:
-            first_grid = linearise == "before" and guess is self._first_guess
+        if guess is not self._first_guess:
+            return make().equations(self._gradient)
+        # The fit with both signs begins on the same grid as that with one; 1,000 cells are 50 MB.
+        if linearise not in self._first_grids:
             weights = self._observation.weights_before
-            self._made[key] = self._shared.at(weights, make) if first_grid else make()
-        return self._made[key].equations(self._gradient)
+            shared = linearise == "before"
+            self._first_grids[linearise] = self._shared.at(weights, make) if shared else make()
+        return self._first_grids[linearise].equations(self._gradient)
 
     def _dictionary(
         self, linearise: LinearisationName, xy_m: NDArray[np.float64], guess: Cloud
