@@ -87,6 +87,10 @@ def test_the_places_found_are_points_on_earth(attacked):
     ranked = [each for each in features if "rank" in each["properties"]]
     assert len(rounds) == len(METHODS) * len(result.norms)
     assert len(ranked) == sum(len(scores.places) for scores in result.scores.values())
+    for name in METHODS:
+        likely = [p["likely"] for p in (f["properties"] for f in ranked) if p["attack"] == name]
+        assert likely.count("home") == 1
+        assert likely.count("work") <= 1
     for each in ranked:
         lon_deg, lat_deg = each["geometry"]["coordinates"]
         assert -180 <= lon_deg <= 180

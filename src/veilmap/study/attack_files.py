@@ -13,6 +13,7 @@ from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
 from veilmap.files import write_whole
 from veilmap.geo import Projection
+from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.transport import emd_m
 from veilmap.settings import plain
 from veilmap.study.attack_run import AttackRun
@@ -95,9 +96,12 @@ def _locations(run: AttackRun) -> Iterator[tuple[tuple[float, float], dict[str, 
 
 def _ranked(run: AttackRun) -> Iterator[tuple[tuple[float, float], dict[str, Any]]]:
     for name, scores in run.scores.items():
+        home, work = likely_home(scores.places), likely_work(scores.places)
         for rank, place in enumerate(scores.places, 1):
             facts = {key: value for key, value in asdict(place).items() if key != "xy_m"}
-            yield place.xy_m, {"attack": name, "rank": rank, **facts}
+            likely = "home" if home and place == home.place else None
+            likely = "work" if place == work else likely
+            yield place.xy_m, {"attack": name, "rank": rank, "likely": likely, **facts}
 
 
 def _feature(
