@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, refuse
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import write_whole
@@ -124,6 +124,18 @@ class _Facts:
     users: tuple[str, ...]
     n: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if len(self.users) != len(self.n):
+            yield UserError(
+                f"round {self.round} names {len(self.users)} users and {len(self.n)} numbers of "
+                "points; give one n for each user"
+            )
+        if len(set(self.users)) < len(self.users):
+            yield UserError(f"round {self.round} names a user twice; users send one update a round")
+
 
 def _pack(observations: list[Observation]) -> bytes:
     first = observations[0]
@@ -150,6 +162,11 @@ def _unpack(path: Path, size: int) -> Iterator[Observation]:
         _check_shapes(file, facts, size, path)
         before, after = file.get_tensor("weights_before"), file.get_tensor("weights_after")
     for user, n, weights in zip(facts.users, facts.n, after, strict=True):
+        if not (np.isfinite(before).all() and np.isfinite(weights).all()):
+            raise UserError(
+                f"user {user!r} has weights that are not finite in round {facts.round}; training "
+                "diverged: lower its learning rate"
+            )
         yield Observation(facts.round, user, before, weights, n, facts.start_s)
 
 
@@ -169,7 +186,7 @@ def _part(path: Path) -> Iterator[tuple[Any, _Facts]]:
 def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:
     slices = [file.get_slice(name) for name in ("weights_before", "weights_after")]
     shapes = [each.get_shape() for each in slices]
-    if shapes != [[size], [len(facts.users), size]] or len(facts.n) != len(facts.users):
+    if shapes != [[size], [len(facts.users), size]]:
         raise UserError(
             f"{path.name} holds weights of shapes {shapes} for {len(facts.users)} users, "
             f"but the network in {HEADER} has {size:,} weights"

@@ -43,6 +43,21 @@ def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training
         assert found.cosine > max(each.cosine for each in walk.attack(header, seen)) - 1e-9
 
 
+@pytest.mark.parametrize("hidden", [(100, 16), (128, 128), (120,)], ids=str)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_wide_networks_with_cancelling_residuals_are_no_exception(hidden, seed):
+    activations = ("relu", "sigmoid")[: len(hidden)]
+    network = Network(hidden, activations, (0.0,) * len(hidden), "pytorch")
+    header = make_header(network, FEDSGD, offset_dbm=-96.0)
+    data = around([0.3, 0.6], 40, 300.0, seed)
+    data = make_data(data.xy_m, np.random.default_rng(seed).normal(-96.0, 8.0, len(data)))
+    seen = [observe(header, data, seed)]
+    (found,) = Search().attack(header, seen)
+    for label_dbm in (-300.0, 300.0):
+        walk = Dlg(RandomStarts(12, seed), label_dbm=label_dbm, max_iterations=150)
+        assert found.cosine > max(each.cosine for each in walk.attack(header, seen)) - 1e-9
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_inside_it_is_the_best_of_a_fine_grid(seed):
     """Among 160,000 places 5 m apart none is better, and the best lies where the search ends."""

@@ -22,6 +22,7 @@ def run_folder(campus_file, tmp_path_factory):
 def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run_folder, tmp_path):
     out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "a", *QUICK)
     assert "dlg search neurons heatmap" in " ".join(out.split())
+    assert "user 0: " in out
     assert "oracle, known to no real server: area, scaler" in out
     assert "EMD in the paper's unit" in out
     assert "keep them as you keep the data" in out
@@ -63,7 +64,7 @@ def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
     assert settings["search"]["inside"] is True
     assert settings["heatmap"]["linearise"] == "middle"
     assert settings["who"]["secure_aggregation"] is True
-    assert {row["target"] for row in content["rows"]} == {"sum of all users"}
+    assert {row["target"] for row in content["rows"]} == {"the sum of all users"}
     assert sum(line["attack"] == "dlg" for line in content["history"]) == 3 * sum(
         line["attack"] == "search" for line in content["history"]
     )
@@ -75,7 +76,7 @@ def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
         (["--method", "dgl"], "unknown method 'dgl'; choose one of: dlg, search, neurons, heatmap"),
         (["--method", ","], "method is empty; choose one or more of: dlg"),
         (["--target", "nobody"], "user 'nobody' sent no update; choose one of: "),
-        (["--starts", "0"], "count must be above 0, got 0"),
+        (["--starts", "0"], "starts must be above 0, got 0"),
         (["--finest", "-1"], "finest_m must be above 0 metres, got -1.0"),
         (["--optimiser", "newton"], "optimiser"),
         (["--data", "nowhere.csv"], "there is no file 'nowhere.csv'"),
@@ -91,9 +92,9 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys, run_folder, tmp_path, opt
 
 def test_something_that_is_no_run_is_refused(capsys, tmp_path):
     _, error = run(capsys, "attack", tmp_path / "nothing", code=2)
-    assert "there is no run" in error
+    assert "is not there; give the folder" in error
     _, error = run(capsys, "attack", tmp_path, code=2)
-    assert "is no transcript: transcript.json is missing" in error
+    assert "holds neither a finished run nor a transcript" in error
 
 
 def test_without_pictures_no_plotting_library_is_loaded(run_folder, tmp_path):

@@ -125,9 +125,11 @@ def test_a_start_at_the_true_centroid_is_an_oracle(run):
     assert "the start of dlg" not in attack(run, method=("dlg",), max_iterations=5).oracle
 
 
-def test_the_sum_of_all_users_is_attacked_under_secure_aggregation(run):
-    result = attack(run, method=("search", "neurons"), secure_aggregation=True)
-    observed = list(RunFolder(run).load_transcript())
+@pytest.mark.parametrize("fraction", [1.0, 0.5])
+def test_the_sum_of_all_users_is_attacked_under_secure_aggregation(campus_file, tmp_path, fraction):
+    train(read(campus_file), out=tmp_path / "run", fraction=fraction, **SMALL)
+    result = attack(tmp_path / "run", method=("search", "neurons"), secure_aggregation=True)
+    observed = list(RunFolder(tmp_path / "run").load_transcript())
     assert result.target == SUM
     for found in result.found["neurons"]:
         of_round = [each for each in observed if each.round == found.round]
@@ -140,10 +142,64 @@ def test_a_target_makes_no_sense_under_secure_aggregation(run):
         attack(run, target="0", secure_aggregation=True)
 
 
-def test_theorem_1_predicts_the_error_of_each_round(run):
+def test_theorem_1_predicts_where_lemma_1_places_the_user(run):
+    """One full-batch step without dropout: the theory's g is what the update sums up."""
     result = attack(run, method=("neurons",), theory=True)
     assert set(result.predicted) == set(result.norms)
-    assert all(each.error_m >= 0 and each.bound_1_std >= 0 for each in result.predicted.values())
+    scaler = result.header.side_knowledge.scaler
+    for seen in RunFolder(run).load_transcript():
+        if seen.user != result.target:
+            continue
+        (w, b), *_ = result.header.network.layers(seen.weights_before - seen.weights_after)
+        told = np.abs(b) > 1e-3 * np.abs(b).max()
+        ratios_m = scaler.metres(w[told] / b[told, None])
+        predicted = result.predicted[seen.round]
+        located = np.average(ratios_m, axis=0, weights=np.abs(b[told]))
+        assert np.linalg.norm(located - predicted.x_dlg_m) < 20
+        assert predicted.error_m >= 0
+
+
+def test_theory_is_silent_about_cumulative_training(campus_file, tmp_path):
+    train(read(campus_file), out=tmp_path / "run", **{**SMALL, "interval": "1d"}, cumulative=True)
+    result = attack(tmp_path / "run", method=("neurons",), theory=True)
+    assert set(result.predicted.values()) == {None}
+
+
+def test_a_run_is_never_replaced_by_an_attack(run):
+    before = (run / "results.json").read_bytes()
+    for folder in (run, run / "transcript"):
+        with pytest.raises(UserError, match="holds a run or a transcript; choose another --out"):
+            attack(run, method=("neurons",), out=folder, overwrite=True)
+    assert (run / "results.json").read_bytes() == before
+
+
+def test_pictures_of_an_earlier_attack_do_not_stay(run, tmp_path):
+    (tmp_path / "whereabouts.png").write_bytes(b"old")
+    (tmp_path / "mine.txt").write_bytes(b"mine")
+    attack(run, method=("neurons",), out=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "results.json", "found.geojson", "mine.txt",
+    }  # fmt: skip
+
+
+def test_a_start_that_ran_to_infinity_is_no_best_start(run):
+    result = attack(
+        run, method=("dlg",), optimiser="sgd", attack_rate=1e308, starts=2, max_iterations=5
+    )
+    assert all(-1 <= each.cosine <= 1 for each in result.every["dlg"])
+
+
+def test_the_work_of_all_starts_counts(run):
+    result = attack(run, method=("dlg",), starts=3, max_iterations=7)
+    assert result.scores["dlg"].iterations == pytest.approx(21)
+    assert result.scores["dlg"].seconds == pytest.approx(
+        sum(each.seconds for each in result.every["dlg"])
+    )
+
+
+def test_the_clock_and_cell_of_a_run_are_its_own(run):
+    with pytest.raises(UserError, match="is a run and knows its cell and clock; leave out --cell"):
+        attack(run, cell="x204")
 
 
 def test_a_run_whose_data_is_gone_is_attacked_without_truth(small_campus, tmp_path):
@@ -209,9 +265,9 @@ def test_the_five_lines_of_the_docs_write_a_transcript_that_can_be_attacked(tmp_
 
 
 def test_there_must_be_something_to_attack(tmp_path):
-    with pytest.raises(UserError, match=r"there is no run .*; make one with: veilmap train --out"):
+    with pytest.raises(UserError, match="nothing is not there; give the folder that veilmap train"):
         attack(tmp_path / "nothing")
-    with pytest.raises(UserError, match=r"is no transcript: transcript\.json is missing"):
+    with pytest.raises(UserError, match="holds neither a finished run nor a transcript"):
         attack(tmp_path)
 
 

@@ -174,12 +174,15 @@ def _reconstruction(
 ) -> Reconstruction:
     if not leaked_gradient(observation).any():
         return replace(Reconstruction.nothing(observation), start=walker[1])
-    xy_m = scaler.metres(walked.xy_std[walker])
+    with np.errstate(over="ignore"):  # far beyond any map
+        xy_m = scaler.metres(walked.xy_std[walker])
+    cosine = walked.cosine[walker]
     path_std = np.array([each[walker] for each in walked.path_std[: walked.iterations[walker]]])
     return Reconstruction.of(
         observation,
         xy_m,
-        cosine=float(walked.cosine[walker]),
+        # A location that is no number explains nothing; every other start is better.
+        cosine=float(cosine) if isfinite(cosine) else -1.0,
         iterations=int(walked.iterations[walker]),
         seconds=float(walked.seconds[walker]),
         outcome=walked.outcome[walker],

@@ -47,7 +47,7 @@ class Heatmap:
 
     Attributes:
         cells: about so many in the first grid, over the whole area.
-        finest_m: cells with mass are quartered until their side is at most this.
+        finest_m: cells with mass are quartered until their side is at most so many metres.
         linearise: where the tangent is taken; by default what explains the update best.
         sign: whether residuals have ``one`` sign or ``both``; by default what explains it best.
     """
@@ -103,7 +103,7 @@ class Heatmap:
             signed = recovery.recover(best.linearise, "both")
             best = signed if signed.held_out < CLEARLY * best.held_out else best
         alone = recovery.one_place(best.linearise)
-        best = alone if alone.unexplained <= best.unexplained else best
+        best = alone if alone.held_out <= best.held_out else best
         if not len(best.cloud.weights):
             return Reconstruction.nothing(observation)
         seconds = time.perf_counter() - before

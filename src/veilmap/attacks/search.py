@@ -24,8 +24,8 @@ from veilmap.federation.side_knowledge import Header, SideKnowledge
 # The area is looked at on a grid; around it lie ever larger frames, because the optimum of an
 # update that says little may be anywhere, and iterative DLG does go there.
 FRAMES = (3.0, 9.0, 27.0, 81.0)
-# A unit of the first layer is a crease across the plane; where they are many, each is small and
-# the objective smooth. A small network is rough, and a finer grid costs it little.
+# A unit is a crease across the plane; where each layer has many, each crease is small and the
+# objective smooth. A small layer is rough, and a finer grid costs a small network little.
 SMOOTH_UNITS = 100
 # The places that climb, and for how many steps, the first race in float32.
 STEPS = 3
@@ -41,7 +41,7 @@ class _Effort:
     races: tuple[int, int, int]
 
 
-_SMOOTH = _Effort(14, 6, (6, 3, 1))
+_SMOOTH = _Effort(16, 6, (8, 4, 2))
 _ROUGH = _Effort(32, 16, (24, 12, 4))
 # The centre first, so that a tie is no move.
 _STENCIL = np.array([(0, 0), *((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)], float)
@@ -54,8 +54,8 @@ class Search:
     """DLG at its limit.
 
     Attributes:
-        inside: look inside the area only, as a server may that knows it. Without, the cosine is
-            never below what DLG reaches from any start.
+        inside: look inside the area only, as a server may that knows it. Without, the places
+            around it are looked at as well, where DLG also goes.
         exact_m: how finely the optimum is located, in metres.
     """
 
@@ -89,7 +89,7 @@ class Search:
         # The sieve needs no more than float32, which takes half the time.
         fine = Matching.of(header.network, [observation.weights_before], [gradient])
         sieve = fine.single()
-        effort = _SMOOTH if header.network.hidden[0] >= SMOOTH_UNITS else _ROUGH
+        effort = _SMOOTH if min(header.network.hidden) >= SMOOTH_UNITS else _ROUGH
         places, widths = _coarse(known, effort, () if self.inside else FRAMES)
         best = np.argsort(-_cosines(sieve, places), kind="stable")
         chosen = best[_apart(places[best], widths[best], effort.races[0])]

@@ -5,9 +5,10 @@ from itertools import groupby
 
 import numpy as np
 
+from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 
-SUM = "sum of all users"
+SUM = "the sum of all users"
 
 
 def secure_sum(observations: Iterable[Observation]) -> Iterator[Observation]:
@@ -16,11 +17,11 @@ def secure_sum(observations: Iterable[Observation]) -> Iterator[Observation]:
     All attacks work on it unchanged: it is the update of one user who has everybody's points.
     """
     for _, of_round in groupby(observations, key=lambda each: each.round):
-        everybody = list(of_round)
-        n = sum(each.n for each in everybody)
-        total = np.zeros(len(everybody[0].weights_after))
-        for each in everybody:
-            total += each.n / n * each.weights_after.astype(np.float64)
-        first = everybody[0]
-        after = total.astype(np.float32)
-        yield Observation(first.round, SUM, first.weights_before, after, n, first.start_s)
+        n, total = 0, np.zeros(())
+        for each in of_round:
+            n += each.n
+            total = total + each.n * each.weights_after.astype(np.float64)
+        if n <= 0:
+            raise UserError(f"round {each.round} has {n} points in all; a sum needs some")
+        after = (total / n).astype(np.float32)
+        yield Observation(each.round, SUM, each.weights_before, after, n, each.start_s)

@@ -1,23 +1,25 @@
 """``veilmap attack``."""
 
 from pathlib import Path
+from statistics import median
 from typing import Annotated
 
 from cyclopts import Group, Parameter
 
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
+from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.search import Search
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.options import ColumnOptions, ReadingOptions
-from veilmap.errors import unknown_choice
+from veilmap.metrics.scores import LONGEST_WITH_HOURS_S
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun
-from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
+from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who, named
 from veilmap.study.run_folder import RunFolder
 
 DlgOptions = Annotated[DlgSettings, Parameter(name="*", group=Group("dlg", sort_key=1))]
@@ -26,22 +28,25 @@ HeatmapOptions = Annotated[Heatmap, Parameter(name="*", group=Group("heatmap", s
 
 # What the table shows: the figure, how it reads, its format.
 FIGURES = (
-    ("emd_m", "EMD to the user's points, m", ",.0f"),
+    ("emd_m", "EMD to the true points, m", ",.0f"),
+    ("emd_random_m", "  of as many random points", ",.0f"),
     ("emd_paper", "EMD in the paper's unit, √m", ".1f"),
     ("emd_random_paper", "  of as many random points", ".1f"),
-    ("cloud_emd_m", "EMD of the whole heat map, m", ",.0f"),
-    ("round_emd_m", "EMD in one round, median, m", ",.0f"),
+    ("cloud_emd_m", "EMD, rounds by their points, m", ",.0f"),
+    ("round_emd_m", "EMD in a round, median, m", ",.0f"),
     ("diverged_share", "left the area", ".0%"),
-    ("distance_m", "distance to the centroid, mean inside, m", ",.0f"),
+    ("distance_m", "to the centroid, mean inside, m", ",.0f"),
     ("distance_median_m", "  median of all, m", ",.0f"),
     ("recall_25m", "top 5 places found within 25 m", ".0%"),
-    ("recall_50m", "within 50 m", ".0%"),
-    ("recall_100m", "within 100 m", ".0%"),
+    ("recall_50m", "  within 50 m", ".0%"),
+    ("recall_100m", "  within 100 m", ".0%"),
     ("home_error_m", "error of home, m", ",.0f"),
     ("work_error_m", "error of work, m", ",.0f"),
-    ("iterations", "iterations, mean", ",.0f"),
-    ("seconds", "seconds in all", ",.3g"),
 )
+
+
+# Above this share of what random points reach, an attack found nothing.
+NO_BETTER = 0.95
 
 
 def attack_(
@@ -67,7 +72,8 @@ def attack_(
 
     Args:
         run: the folder that "veilmap train --out" made, or a transcript of any other trainer.
-        method: one or more of dlg, search, neurons and heatmap, with commas between them.
+        method: one or more of dlg, search, neurons and heatmap, with commas between them. With
+            hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
         secure_aggregation: attack the weighted sum of all users, the only thing a server sees then.
         data: the measurements, to compare with where the user really was; a run knows its own.
@@ -75,17 +81,13 @@ def attack_(
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
         overwrite: replace earlier results there.
         plot: draw maps, the path of an attack and its course over the rounds into that folder.
-        theory: also compute what Theorems 1 and 2 predict for each round.
+        theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round, and
+            write them to results.json.
         seed: of random starts and of the random reference.
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
-    if not overwrite:
-        folder.refuse_finished()
-    methods = tuple(name.strip() for name in method.split(",") if name.strip())
-    for name in methods:
-        if name not in METHODS:
-            raise unknown_choice("method", name, METHODS)
-    who = Who(methods, target, secure_aggregation, seed)  # type: ignore[arg-type]
+    folder.refuse_taken(overwrite)
+    who = Who(named(method), target, secure_aggregation, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
     measurements = None if data is None else read_and_say(data, columns, reading)
     with progress() as bar:
@@ -107,22 +109,52 @@ def attack_(
 
 
 def _show(run: AttackRun) -> None:
-    known = run.header.side_knowledge
-    say(f"{run.target}: {len(run.norms)} rounds, {run.configuration}, {_size(run)}")
+    known, who = run.header.side_knowledge, run.target
+    who = who if run.settings.who.secure_aggregation else f"user {who}"
+    say(f"{who}: {len(run.norms)} rounds, {run.configuration}, {_size(run)}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if run.truth is None:
         say(f"no truth: {run.why_no_truth}")
     stdout.print()
     figures = table(None, "", *run.scores)
     for name, text, spec in FIGURES:
-        values = [scores.text(name, spec) for scores in run.scores.values()]
         if any(getattr(scores, name) is not None for scores in run.scores.values()):
+            values = [scores.text(name, spec) for scores in run.scores.values()]
             figures.add_row(text, *values)
+    for text, cells in _work(run).items():
+        figures.add_row(text, *cells)
     stdout.print(figures)
-    if known.interval_s > 3 * 3600:
+    if known.interval_s > LONGEST_WITH_HOURS_S:
         say(
             "\nrounds this long have no hour of their day: home is the heaviest place, work unknown"
         )
+    _judge(run)
+
+
+def _work(run: AttackRun) -> dict[str, list[str]]:
+    """How well each method explained the updates, and what it took."""
+    rows: dict[str, list[str]] = {}
+    for name, found in run.found.items():
+        scores, walked = run.scores[name], name == "dlg"
+        unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
+        cells = {
+            "cosine, median": f"{median(each.cosine for each in found):.4f}",
+            "places found": str(len(scores.places)),
+            "iterations, mean": scores.text("iterations", ",.0f") if walked else "-",
+            "  ran out of them": f"{unfinished:.0%}" if walked else "-",
+            "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
+        }
+        for text, cell in cells.items():
+            rows.setdefault(text, []).append(cell)
+    return rows
+
+
+def _judge(run: AttackRun) -> None:
+    """An attack that random points would beat is none."""
+    for name, scores in run.scores.items():
+        if scores.emd_m is not None and scores.emd_random_m is not None:
+            if scores.emd_m > NO_BETTER * scores.emd_random_m:
+                say(f"\n{name} does no better than random points in the area")
 
 
 def _size(run: AttackRun) -> str:

@@ -28,7 +28,7 @@ from veilmap.metrics.recall import home_error_m, recall, work_error_m
 UNDEFINED = "-"
 _TRUE_PLACES = 5
 # A longer round has no hour of its own.
-_LONGEST_WITH_HOURS_S = 3 * 3600.0
+LONGEST_WITH_HOURS_S = 3 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _found_places(
     if not len(pooled):
         return ()
     hours = None
-    if interval_s <= _LONGEST_WITH_HOURS_S:
+    if interval_s <= LONGEST_WITH_HOURS_S:
         hours = Hours.local(start_s + interval_s / 2, timezone).take(pooled.of_round)
     return find_places(pooled.xy_m, pooled.weights, hours)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Reconstruction
@@ -36,8 +37,9 @@ def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
         each = _densest(walked)
         title = f"The way of one DLG attack ({run.configuration})"
         yield "path.png", draw_path(each, _truth(run, each), run.area, title)
-    if found.get("heatmap"):
-        each = _densest(found["heatmap"])
+    mapped = [each for each in found.get("heatmap", ()) if np.isfinite(each.xy_m).all()]
+    if mapped:
+        each = _densest(mapped)
         title = f"The heat map of one update ({run.configuration})"
         yield "heatmap.png", _draw_heatmap(run, each, title)
 

@@ -1,6 +1,7 @@
 """The curious server at work: the run behind ``veilmap attack``."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veilmap.attacks.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
@@ -18,15 +20,13 @@ from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.threads import one_thread
+from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.seen import Seen, Truth, open_seen
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
-
-# Held in memory together; of the paper's network 64 updates are 75 MB.
-UPDATES_AT_ONCE = 64
 
 
 def attack(
@@ -68,8 +68,8 @@ def attack(
         raise UserError("attack takes settings or keywords, not both")
     settings = AttackSettings.of(**keywords) if settings is None else settings
     folder = None if out is None else AttackFolder(out)
-    if folder is not None and not overwrite:
-        folder.refuse_finished()
+    if folder is not None:
+        folder.refuse_taken(overwrite)
     seen = open_seen(path, data, cell, timezone)
     # One thread: the products are small, and bits must not depend on the number of cores.
     with one_thread():
@@ -85,13 +85,17 @@ class _Work:
     def __init__(self, seen: Seen, settings: AttackSettings, keep_path: bool, theory: bool) -> None:
         self._seen, self._settings, self._theory = seen, settings, theory
         entries = list(seen.transcript.entries())
-        self._target = SUM if settings.who.secure_aggregation else _target(entries, settings)
-        self._rounds = {each.round for each in entries if self._target in (SUM, each.user)}
+        self._summed = settings.who.secure_aggregation
+        self._target = SUM if self._summed else _target(entries, settings)
+        self._users: dict[int, list[str]] = {}
+        for each in entries:
+            if self._summed or each.user == self._target:
+                self._users.setdefault(each.round, []).append(each.user)
         self._truth = None if seen.truth is None else self._truth_of_target(seen.truth)
         self._attacks = settings.make(self._centroids_m(), keep_path)
 
     def run(self, on_begin: Callable[[int], None], on_done: Callable[[int], None]) -> AttackRun:
-        on_begin(len(self._rounds) * len(self._attacks))
+        on_begin(len(self._users) * len(self._attacks))
         header = self._seen.transcript.header
         every: dict[str, list[Reconstruction]] = {name: [] for name in self._attacks}
         norms: dict[int, tuple[float, ...]] = {}
@@ -103,6 +107,7 @@ class _Work:
             for name, method in self._attacks.items():
                 every[name] += method.attack(header, chunk, on_done)
         return AttackRun(
+            path=str(self._seen.path),
             header=header,
             configuration=self._seen.configuration,
             settings=self._settings,
@@ -110,7 +115,7 @@ class _Work:
             truth=self._truth,
             why_no_truth=self._seen.why_no_truth,
             every=every,
-            scores={name: self._score(best_starts(each)) for name, each in every.items()},
+            scores={name: self._score(each) for name, each in every.items()},
             norms=norms,
             predicted=predicted,
             oracle=self._oracle(),
@@ -119,10 +124,15 @@ class _Work:
     def _chunks(self) -> Iterator[list[Observation]]:
         """The target's updates; all at once where one attack starts from the one before."""
         everybody = iter(self._seen.transcript)
-        if self._target == SUM:
+        if self._summed:
             updates = secure_sum(everybody)
         else:
-            updates = (each for each in everybody if each.user == self._target)
+            # A copy, so that the other users of the file are not held in memory with it.
+            updates = (
+                replace(each, weights_after=each.weights_after.copy())
+                for each in everybody
+                if each.user == self._target
+            )
         in_a_row = self._settings.dlg.start == "previous" and "dlg" in self._attacks
         size = None if in_a_row else UPDATES_AT_ONCE
         while chunk := list(islice(updates, size)):
@@ -134,11 +144,22 @@ class _Work:
         return {t: data.centroid_m for t, data in self._truth.items()}
 
     def _truth_of_target(self, truth: Truth) -> dict[int, LocalData]:
-        if self._target == SUM:
-            return {t: LocalData.join(list(truth[t].values())) for t in sorted(self._rounds)}
-        return {t: truth[t][self._target] for t in sorted(self._rounds)}
+        """All points that those who sent an update measured in each round."""
+        found = {}
+        for t, users in self._users.items():
+            missing = [user for user in users if user not in truth.get(t, {})]
+            if missing:
+                raise UserError(
+                    f"the data has no rows of user {missing[0]!r} in round {t}; give the "
+                    "measurements that the transcript was made from, and its --cell"
+                )
+            found[t] = LocalData.join([truth[t][user] for user in users])
+        return found
 
-    def _score(self, found: Sequence[Reconstruction]) -> Scores:
+    def _score(self, every: Sequence[Reconstruction]) -> Scores:
+        """Of the best starts, with the work of all."""
+        found = best_starts(every)
+        spent = {t: [each for each in every if each.round == t] for t in self._users}
         known = self._seen.transcript.header.side_knowledge
         return score(
             None if self._truth is None else [self._truth[each.round] for each in found],
@@ -149,19 +170,22 @@ class _Work:
             interval_s=known.interval_s,
             timezone=self._seen.timezone,
             start_s=[each.start_s for each in found],
-            iterations=[each.iterations for each in found],
-            seconds=[each.seconds for each in found],
+            iterations=[sum(e.iterations for e in spent[each.round]) for each in found],
+            seconds=[sum(e.seconds for e in spent[each.round]) for each in found],
             seed=self._settings.who.seed,
         )
 
     def _predict(self, observation: Observation) -> PredictedError | None:
-        if self._truth is None:
-            return None
+        known = self._seen.transcript.header.side_knowledge
+        if self._truth is None or known.training.cumulative:
+            return None  # a cumulative update was made from all rounds so far
         header, batch = self._seen.transcript.header, self._truth[observation.round]
-        known = header.side_knowledge
         labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
         mini_batch = known.scaler.standardise(batch.xy_m), labels
-        return predict_error(header.network, observation.weights_before, mini_batch, known.scaler)
+        pairs = stream(self._settings.who.seed, "lipschitz", observation.round)
+        return predict_error(
+            header.network, observation.weights_before, mini_batch, known.scaler, pairs
+        )
 
     def _oracle(self) -> tuple[str, ...]:
         used = [name for name, method in self._attacks.items() if method.oracle]

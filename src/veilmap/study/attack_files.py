@@ -18,6 +18,8 @@ from veilmap.metrics.transport import emd_m
 from veilmap.settings import plain
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.results import result_row, results, versions
+from veilmap.study.run_folder import ATTACK_FILES, RunFolder
+from veilmap.transcript import HEADER
 
 # Of a round's EMD in the history; 1,000 directions change it by less than a thousandth.
 _PROJECTIONS = 100
@@ -31,18 +33,23 @@ class AttackFolder:
         self.results = self.path / "results.json"
         self.places = self.path / "found.geojson"
 
-    def refuse_finished(self) -> None:
-        """An error if the folder holds the results of an attack, or of anything else."""
+    def refuse_taken(self, overwrite: bool) -> None:
+        """An error if the folder is a run's or a transcript's, or has results that must stay."""
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"{self.path} is a file; choose a folder for --out")
-        if self.results.exists():
+        run = RunFolder(self.path)
+        if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
+            raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+        if self.results.exists() and not overwrite:
             raise UserError(
                 f"{self.path} holds results already; choose another --out or add --overwrite "
                 "(overwrite=True in Python)"
             )
 
     def write(self, run: AttackRun) -> None:
-        """Both files, the figures last."""
+        """Both files, the figures last; nothing of an earlier attack stays beside them."""
+        for name in ATTACK_FILES:
+            (self.path / name).unlink(missing_ok=True)
         write_whole(self.places, _json(found_places(run)))
         write_whole(self.results, _json(attack_results(run)))
 
@@ -52,6 +59,7 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
     settings = {
         **plain(run.settings),
         "resolved": {
+            "attacked": run.path,
             "configuration": run.configuration,
             "target": run.target,
             "oracle": list(run.oracle),
@@ -90,7 +98,7 @@ def _locations(run: AttackRun) -> Iterator[tuple[tuple[float, float], dict[str, 
     for name, found in run.found.items():
         for each in found:
             if np.isfinite(each.xy_m).all():
-                facts = {"attack": name, "round": each.round, "cosine": each.cosine}
+                facts = {"attack": name, "round": each.round, "cosine": _finite(each.cosine)}
                 yield (float(each.xy_m[0]), float(each.xy_m[1])), facts
 
 
@@ -128,7 +136,7 @@ def _line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
         "start": each.start,
         "start_s": each.start_s,
         "n": each.n,
-        "cosine": each.cosine,
+        "cosine": _finite(each.cosine),
         "inside": bool(run.area.contains(each.xy_m)),
         "distance_m": distance_m,
         "emd_m": emd_m(truth.xy_m, each.cloud.xy_m, None, each.cloud.weights, _PROJECTIONS)
@@ -140,7 +148,7 @@ def _line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
         "predicted_error_m": predicted.error_m if predicted else None,
         "bound_1_std": predicted.bound_1_std if predicted else None,
         "bound_2_std": predicted.bound_2_std if predicted else None,
-        "layer_norms": list(run.norms[each.round]),
+        "layer_norms": [_finite(norm) for norm in run.norms[each.round]],
     }
 
 

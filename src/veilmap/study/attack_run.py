@@ -1,7 +1,7 @@
 """What a finished attack consists of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from veilmap.area import Area
 from veilmap.attacks.reconstruction import Reconstruction
@@ -20,6 +20,7 @@ class AttackRun:
     """What the server found out about one user.
 
     Attributes:
+        path: what was attacked.
         header: the network and what the server knew besides the updates.
         configuration: how it was trained.
         settings: of the attacks.
@@ -33,16 +34,17 @@ class AttackRun:
         oracle: what was used that no server has.
     """
 
-    header: Header
+    path: str
+    header: Header = field(repr=False)
     configuration: str
     settings: AttackSettings
     target: str
-    truth: RoundTruth | None
+    truth: RoundTruth | None = field(repr=False)
     why_no_truth: str
-    every: Found
+    every: Found = field(repr=False)
     scores: Mapping[str, Scores]
-    norms: Mapping[int, tuple[float, ...]]
-    predicted: Mapping[int, PredictedError | None]
+    norms: Mapping[int, tuple[float, ...]] = field(repr=False)
+    predicted: Mapping[int, PredictedError | None] = field(repr=False)
     oracle: tuple[str, ...]
 
     @property

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from math import isfinite
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict
 
 from veilmap.attacks.dlg import Dlg
 from veilmap.attacks.heatmap import Heatmap
@@ -25,17 +27,18 @@ class DlgSettings:
     """The knobs of Algorithm 2.
 
     Attributes:
-        start: where it begins: ``random`` in the area or on a ``grid`` of 350 m (strategy i),
-            ``previous``, the area's middle and then the previous result (iii), or ``centroid``,
-            the true one plus noise (ii), which no server knows: an oracle.
-        starts: how many per update; the one with the best cosine counts. With previous it is one.
-        start_noise_m: standard deviation of the noise around the true centroid.
+        start: where it begins: at random places in the area, at centres of a grid of 350 m drawn
+            at random, at the previous round's result (first the area's middle), or at the true
+            centroid plus noise, which no server knows: an oracle.
+        starts: how many places per update; the one with the best cosine counts. With start
+            previous there is only one.
+        start_noise_m: standard deviation of the noise around the true centroid, in metres.
         optimiser: sgd as the algorithm is written, or adam.
         attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, whose gradients
             here are a thousandth and less.
         max_iterations: m; the paper's 400,000 take an hour for a location that swings to and fro.
-        still_m: the location rests while it moves less than this in an iteration; ten in a row end
-            the attack.
+        still_m: the location rests while it moves less than so many metres in an iteration; ten in
+            a row end the attack.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
         weights: where the gradients are compared, before the update or after it.
     """
@@ -49,6 +52,18 @@ class DlgSettings:
     still_m: float = 0.01
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
+
+    def __post_init__(self) -> None:
+        positive = {
+            "starts": self.starts,
+            "start_noise_m": self.start_noise_m,
+            "attack_rate": 1.0 if self.attack_rate is None else self.attack_rate,
+        }
+        refuse(
+            out_of_range(name, "above 0", value)
+            for name, value in positive.items()
+            if not (isfinite(value) and value > 0)
+        )
 
     def make(
         self, seed: int, centroids_m: Mapping[int, NDArray[np.float64]] | None, keep_path: bool
@@ -91,6 +106,9 @@ class Who:
         seed: of random starts and of the random reference.
     """
 
+    # A user may be named by a number.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
+
     method: tuple[MethodName, ...] = METHODS
     target: str | None = None
     secure_aggregation: bool = False
@@ -114,6 +132,13 @@ class Who:
             )
 
 
+def named(methods: str) -> tuple[MethodName, ...]:
+    """The methods of a list such as ``dlg,search``; unknown ones are left to be refused."""
+    names = tuple(name.strip() for name in methods.split(",") if name.strip())
+    refuse(unknown_choice("method", name, METHODS) for name in names if name not in METHODS)
+    return cast("tuple[MethodName, ...]", names)
+
+
 @dataclass(frozen=True)
 class AttackSettings:
     """The settings of one attack run; each part is a group of options."""
@@ -125,7 +150,9 @@ class AttackSettings:
 
     @classmethod
     def of(cls, **keywords: Any) -> "AttackSettings":
-        """From flat keywords: ``AttackSettings.of(method=("search",), inside=True)``."""
+        """From flat keywords: ``AttackSettings.of(method="search,heatmap", inside=True)``."""
+        if isinstance(keywords.get("method"), str):
+            keywords["method"] = named(keywords["method"])
         return parse(cls, group(cls, keywords, "settings"), "settings")
 
     def make(

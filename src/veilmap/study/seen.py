@@ -30,6 +30,7 @@ class Seen:
     ``truth`` is None where nobody can tell; ``why_no_truth`` says why.
     """
 
+    path: Path
     transcript: Transcript
     configuration: str
     timezone: str
@@ -53,27 +54,36 @@ def open_seen(
     """
     folder = RunFolder(path)
     if not folder.path.is_dir():
+        found = "is a file" if folder.path.exists() else "is not there"
         raise UserError(
-            f"there is no run {folder.path}; make one with: veilmap train --out RUN, or give a "
-            "transcript's folder"
+            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
+            "transcript"
         )
     if (folder.path / HEADER).exists():
-        return _transcript(Transcript(folder.path), data, cell, timezone)
+        return _transcript(folder.path, data, cell, timezone)
     if not folder.settings.exists():
-        return _transcript(folder.load_transcript(), data, cell, timezone)
+        raise UserError(
+            f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
+            "veilmap train --out made, or that of a transcript"
+        )
+    if cell is not None or timezone is not None:
+        raise UserError(
+            f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
+        )
     return _run(folder, data)
 
 
 def _transcript(
-    transcript: Transcript, data: Measurements | None, cell: str | None, timezone: str | None
+    path: Path, data: Measurements | None, cell: str | None, timezone: str | None
 ) -> Seen:
+    transcript = Transcript(path)
     known = transcript.header.side_knowledge
     clock = timezone or (data.timezone if data else "UTC")
     if data is None:
         why = "the transcript has no positions; give the measurements with --data to know the truth"
-        return Seen(transcript, known.training.name, clock, None, why)
+        return Seen(path, transcript, known.training.name, clock, None, why)
     truth = _cut(data.of_cell(cell), known, transcript)
-    return Seen(transcript, known.training.name, clock, truth)
+    return Seen(path, transcript, known.training.name, clock, truth)
 
 
 def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
@@ -86,15 +96,10 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
     for entry in transcript.entries():
         ends_s = entry.start_s + known.interval_s
         rows = (users == entry.user) & (time_s >= entry.start_s) & (time_s < ends_s)
-        if not rows.any():
-            raise UserError(
-                f"the data has no rows of user {entry.user!r} in round {entry.round} (from "
-                f"{entry.start_s:.0f} s since 1970, for {known.interval_s:g} s); give the "
-                "measurements that the transcript was made from, and its --cell"
+        if rows.any():
+            truth.setdefault(entry.round, {})[entry.user] = LocalData(
+                xy_m[rows], rsrp_dbm[rows], time_s[rows]
             )
-        truth.setdefault(entry.round, {})[entry.user] = LocalData(
-            xy_m[rows], rsrp_dbm[rows], time_s[rows]
-        )
     return truth
 
 
@@ -107,8 +112,8 @@ def _run(folder: RunFolder, data: Measurements | None) -> Seen:
     if data is None:
         data = _reread(about["read_with"])
     if data is None:
-        why = f"{about['source']} is not where it was; give it with --data to know the truth"
-        return Seen(transcript, name, clock, None, why)
+        why = f"{about['source']} is not there to read; give it with --data to know the truth"
+        return Seen(folder.path, transcript, name, clock, None, why)
     prepared = prepare(data, settings)
     if prepared.data.fingerprint != about["fingerprint"]:
         raise UserError(
@@ -116,7 +121,9 @@ def _run(folder: RunFolder, data: Measurements | None) -> Seen:
             "differ; give the same file, read with the same options, with --data"
         )
     # A later round of cumulative training repeats the data; the truth of a round is its own data.
-    return Seen(transcript, name, clock, {this.number: this.data for this in prepared.rounds})
+    return Seen(
+        folder.path, transcript, name, clock, {this.number: this.data for this in prepared.rounds}
+    )
 
 
 def _reread(read_with: Mapping[str, Any]) -> Measurements | None:
