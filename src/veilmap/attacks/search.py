@@ -30,6 +30,8 @@ SMOOTH_UNITS = 100
 # The places that climb, and for how many steps, the first race in float32.
 STEPS = 3
 MOST_STEPS = 400
+# Where no parabola held, the next is tried after so many steps.
+CREASE_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ class _Climb:
         self._matching, self._bounds = matching, bounds
         self._places, self._widths, self._widest = places, widths, widths
         self._cosines = _cosines(matching, places)
+        self._smooth, self._taken = True, 0
 
     def steps(self, most: int, exact: Places | float = 0.0) -> None:
         """So many steps, or until no step is longer than ``exact``."""
@@ -143,14 +146,22 @@ class _Climb:
         seen = self._evaluate(around)
         seen[:, 0] = self._cosines
         rows, highest = np.arange(len(seen)), seen.argmax(axis=1)
-        top = self._inside(self._places[:, None] + self._widths[:, None] * _parabola(seen)[:, None])
-        at_top = self._evaluate(top)[:, 0]
+        top, at_top = self._tops(seen)
         on_top, moved = at_top > seen[rows, highest], highest > 0
-        self._places = np.where(on_top[:, None], top[:, 0], around[rows, highest])
+        self._smooth = bool(on_top.any())
+        self._places = np.where(on_top[:, None], top, around[rows, highest])
         self._cosines = np.maximum(at_top, seen[rows, highest])
         # A parabola that holds makes the next one small; a ridge is followed in longer steps.
         factor = np.where(on_top, 0.25, np.where(moved, 2.0, 0.5))
         self._widths = np.minimum(self._widths * factor[:, None], self._widest)
+
+    def _tops(self, seen: NDArray[np.float64]) -> tuple[Places, NDArray[np.float64]]:
+        """The tops of the parabolas and the cosines there; on a crease they are seldom worth it."""
+        self._taken += 1
+        if not self._smooth and self._taken % CREASE_STEPS:
+            return self._places, np.full(len(seen), -np.inf)
+        top = self._inside(self._places + self._widths * _parabola(seen))
+        return top, self._evaluate(top[:, None])[:, 0]
 
     def _inside(self, places: Places) -> Places:
         return places if self._bounds is None else np.clip(places, *self._bounds)

@@ -81,8 +81,8 @@ def attack_(
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
         overwrite: replace earlier results there.
         plot: draw maps, the path of an attack and its course over the rounds into that folder.
-        theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round, and
-            write them to results.json.
+        theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round,
+            and write them to results.json.
         seed: of random starts and of the random reference.
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
@@ -125,9 +125,7 @@ def _show(run: AttackRun) -> None:
         figures.add_row(text, *cells)
     stdout.print(figures)
     if known.interval_s > LONGEST_WITH_HOURS_S:
-        say(
-            "\nrounds this long have no hour of their day: home is the heaviest place, work unknown"
-        )
+        say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
     _judge(run)
 
 
@@ -152,9 +150,9 @@ def _work(run: AttackRun) -> dict[str, list[str]]:
 def _judge(run: AttackRun) -> None:
     """An attack that random points would beat is none."""
     for name, scores in run.scores.items():
-        if scores.emd_m is not None and scores.emd_random_m is not None:
-            if scores.emd_m > NO_BETTER * scores.emd_random_m:
-                say(f"\n{name} does no better than random points in the area")
+        found_m, random_m = scores.emd_m, scores.emd_random_m
+        if found_m is not None and random_m is not None and found_m > NO_BETTER * random_m:
+            say(f"\n{name} does no better than random points in the area")
 
 
 def _size(run: AttackRun) -> str:
