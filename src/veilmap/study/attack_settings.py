@@ -36,7 +36,7 @@ class DlgSettings:
         optimiser: sgd as the algorithm is written, or adam.
         attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, whose gradients
             here are a thousandth and less.
-        max_iterations: m; the paper's 400,000 take an hour for a location that swings to and fro.
+        max_iterations: m; the paper's is 400,000.
         still_m: the location rests while it moves less than so many metres in an iteration; ten in
             a row end the attack.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
