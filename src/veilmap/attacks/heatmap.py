@@ -165,7 +165,7 @@ class _Recovery:
 
     def one_place(self, linearise: LinearisationName) -> _Found:
         """What a single place explains: a phone that rested needs no map of cells."""
-        search = Search(inside=True).one(self._header, self._observation)
+        search = Search(inside=True, exact_m=0.1).one(self._header, self._observation)
         halves = self._dictionary(linearise, search.xy_m[None], search.cloud).equations(
             self._gradient
         )
@@ -178,20 +178,20 @@ class _Recovery:
         """From the first grid to the finest."""
         cells = Cells.cover(self._header.side_knowledge.area, self._settings.cells)
         guess, signed = self._first_guess, sign == "both"
-        penalty: float | None = None
+        penalty, start = -1.0, None
         while True:
             halves = self._equations(linearise, cells, guess)
-            if penalty is None:
-                penalty = _choose_penalty(*halves, signed)
+            if penalty < 0:
+                penalty, start = _choose_penalty(*halves, signed)
             whole = halves[0] + halves[1]
-            c = _fit(whole, penalty, signed)
+            c, start = _fit(whole, penalty, signed, start), None
             shares = np.abs(c) / (np.abs(c).sum() or 1.0)
             heavy = shares > LEAST_SHARE
             guess = Cloud(cells.xy_m[heavy], shares[heavy] / (shares[heavy].sum() or 1.0))
             if cells.side_m <= self._settings.finest_m or not heavy.any():
                 break
             cells = cells.split(heavy)
-        tested = halves[1].unexplained(_fit(halves[0], penalty, signed))
+        tested = halves[1].unexplained(_fit(halves[0], penalty, signed, start=c))
         return _Found(linearise, guess, whole.unexplained(c), tested)
 
     def _equations(
@@ -218,13 +218,16 @@ class _Recovery:
         return Dictionary(self._header.network, along, x)
 
 
-def _choose_penalty(fitted: Equations, tested: Equations, signed: bool) -> float:
-    """The λ whose fit to one half of the coordinates explains the other half best."""
-    errors, start = {}, None
+def _choose_penalty(
+    fitted: Equations, tested: Equations, signed: bool
+) -> tuple[float, NDArray[np.float64]]:
+    """The λ whose fit to one half of the coordinates explains the other half best, and that fit."""
+    fits: dict[float, NDArray[np.float64]] = {}
     for penalty in PENALTIES[:-1] if signed else PENALTIES:
-        start = _fit(fitted, penalty, signed, start)
-        errors[penalty] = tested.unexplained(start)
-    return min(errors, key=lambda penalty: errors[penalty])
+        last = next(reversed(fits.values()), None)
+        fits[penalty] = _fit(fitted, penalty, signed, last)
+    best = min(fits, key=lambda penalty: tested.unexplained(fits[penalty]))
+    return best, fits[best]
 
 
 def _fit(
