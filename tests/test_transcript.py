@@ -140,3 +140,30 @@ def test_a_truncated_file_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(UserError, match="is not a part of a transcript"):
         list(Transcript(tmp_path))
+
+
+def test_the_entries_are_the_observations_without_their_weights(tmp_path):
+    write(tmp_path, observations())
+    entries = [(e.round, e.start_s, e.user, e.n) for e in Transcript(tmp_path).entries()]
+    assert entries == [(o.round, o.start_s, o.user, o.n) for o in observations()]
+
+
+def test_a_user_sends_one_update_a_round(tmp_path):
+    (one,) = observations(rounds=1, users=1)
+    with pytest.raises(UserError, match="round 1 names a user twice"):
+        write(tmp_path, [one, one])
+
+
+def test_users_and_their_points_must_agree_in_number():
+    with pytest.raises(UserError, match="names 2 users and 1 numbers of points"):
+        transcript._Facts(1, 0.0, ("a", "b"), (5,))
+
+
+@pytest.mark.parametrize("field", ["weights_before", "weights_after"])
+def test_weights_that_are_not_finite_are_refused(tmp_path, field):
+    (one,) = observations(rounds=1, users=1)
+    broken = getattr(one, field).copy()
+    broken[3] = np.nan
+    write(tmp_path, [replace(one, **{field: broken})])
+    with pytest.raises(UserError, match="user 'user 0 ü' has weights that are not finite in round"):
+        list(Transcript(tmp_path))
