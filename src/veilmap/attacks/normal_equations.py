@@ -1,8 +1,8 @@
 """The least-squares problem behind the heat map: which shares of cells explain the update.
 
 G ≈ Σ_j c_j J̄(x_j). The Gram matrix ⟨J̄(x_i), J̄(x_j)⟩ is the neural tangent kernel, which layer
-factors give without forming any J. Each layer counts by 1/|G_l|²: the last layer's block is a
-hundred times longer than the others and says least about where the points are.
+factors give without forming any J. Each layer counts by 1/|G_l|²: the last layer's block is tens
+of times longer than the others, and would decide alone.
 
 The coordinates of the update are dealt into two halves, every other unit of a layer, so that a
 fit to one half can be tested on the other.
