@@ -115,7 +115,7 @@ def peer(header, observation, stop_early=False):
     """Seconds of all starts, the best cosine in float64, and all iterations."""
     known = header.side_knowledge
     starts_m = RandomStarts(count=PEER_STARTS).points(known.area, observation.round, None)
-    starts = (starts_m - known.scaler.mean_m) / known.scaler.scale_m
+    starts = known.scaler.finely(starts_m)
     before = time.perf_counter()
     loop = UsualLoop(header, observation)
     ends, iterations = zip(*[loop.run(start, stop_early) for start in starts], strict=True)

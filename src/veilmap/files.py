@@ -1,8 +1,10 @@
 """Files that are either whole or not there."""
 
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from veilmap.errors import UserError
 
@@ -34,3 +36,8 @@ def write_whole(path: Path, content: bytes) -> None:
                 f"cannot write {path}: {error.strerror or error}; choose another place for it"
             ) from error
         raise
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
+    write_whole(path, json.dumps(content, indent=2, allow_nan=False).encode() + b"\n")

@@ -76,8 +76,12 @@ class Scaler:
 
     def standardise(self, xy_m: NDArray[np.float64]) -> NDArray[np.float32]:
         """Metres to network input; the subtraction is done in float64 because UTM is large."""
+        return self.finely(xy_m).astype(np.float32)
+
+    def finely(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same without rounding, for those who differentiate in it."""
         scaled: NDArray[np.float64] = (xy_m - self.mean_m) / self.scale_m
-        return scaled.astype(np.float32)
+        return scaled
 
     def metres(self, xy_std: NDArray[np.floating]) -> NDArray[np.float64]:
         """Network input back to metres."""

@@ -7,6 +7,7 @@ import pytest
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
+from veilmap.geo import Projection
 from veilmap.sources.reader import read
 from veilmap.study.attack import attack
 from veilmap.study.run_folder import RunFolder
@@ -95,6 +96,10 @@ def test_the_places_found_are_points_on_earth(attacked):
         lon_deg, lat_deg = each["geometry"]["coordinates"]
         assert -180 <= lon_deg <= 180
         assert -90 <= lat_deg <= 90
+    places = [place.xy_m for scores in result.scores.values() for place in scores.places]
+    lon_deg, lat_deg = np.array([each["geometry"]["coordinates"] for each in ranked]).T
+    back_m = Projection(result.header.side_knowledge.epsg).metres(lat_deg, lon_deg)
+    np.testing.assert_allclose(back_m, places, atol=0.05)
 
 
 def test_results_are_not_replaced_unasked(run, attacked):

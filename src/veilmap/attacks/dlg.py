@@ -43,8 +43,8 @@ class Dlg:
         max_iterations: m.
         still_m: the location rests while it moves less than this per iteration, in metres.
         still_iterations: rest for so many iterations is convergence.
-        far: a location so many times the area's diagonal away is given up, because it does not come
-            back; infinity never gives up, as the algorithm is written.
+        far: a location so many times the area's diagonal away is given up; infinity never gives up,
+            as the algorithm is written.
         label_dbm: y'_0; by default the public mean.
         weights: where gradients are compared: at the weights ``before`` the update or ``after``.
         keep_path: keep the dummy location of every iteration.
@@ -132,7 +132,7 @@ class Dlg:
         )
         walked = walk(
             self._matching(header, observations),
-            torch.from_numpy((starts_m - scaler.mean_m) / scaler.scale_m),
+            torch.from_numpy(scaler.finely(starts_m)),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
             OPTIMISERS[self.optimiser](self.learning_rate or LEARNING_RATES[self.optimiser]),
             self._rest(known),
@@ -151,7 +151,7 @@ class Dlg:
             still_m=self.still_m,
             still_iterations=self.still_iterations,
             max_iterations=self.max_iterations,
-            middle_std=tuple((centre_m - known.scaler.mean_m) / known.scaler.scale_m),
+            middle_std=tuple(known.scaler.finely(centre_m)),
             far_m=self.far * max(diagonal_m, 1.0),
         )
 

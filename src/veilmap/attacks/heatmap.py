@@ -212,8 +212,7 @@ class _Recovery:
     def _dictionary(
         self, linearise: LinearisationName, xy_m: NDArray[np.float64], guess: Cloud
     ) -> Dictionary:
-        scaler = self._header.side_knowledge.scaler
-        x = torch.from_numpy((xy_m - scaler.mean_m) / scaler.scale_m)
+        x = torch.from_numpy(self._header.side_knowledge.scaler.finely(xy_m))
         along = nodes(linearise, self._header, self._observation, guess)
         return Dictionary(self._header.network, along, x)
 

@@ -53,7 +53,7 @@ def _path(header: Header, before: Flat, gradient: Flat, guess: Cloud) -> list[No
     to the whole update.
     """
     network, scaler = header.network, header.side_knowledge.scaler
-    x = torch.from_numpy((guess.xy_m - scaler.mean_m) / scaler.scale_m)[None]
+    x = torch.from_numpy(scaler.finely(guess.xy_m))[None]
     shares = torch.from_numpy(guess.weights)[None]
 
     def move(weights: Flat) -> tuple[Flat, float]:

@@ -78,7 +78,7 @@ def _cosine(
     xy_m: NDArray[np.float64],
 ) -> float:
     """Of (ΔW1, Δb1) and what it is if all points lie at the location: Δb1 (x, 1)ᵀ."""
-    point = np.append((xy_m - scaler.mean_m) / scaler.scale_m, 1.0)
+    point = np.append(scaler.finely(xy_m), 1.0)
     seen = np.column_stack([matrix, bias])
     explained = np.outer(bias, point)
     return float((seen * explained).sum() / np.linalg.norm(seen) / np.linalg.norm(explained))

@@ -205,7 +205,7 @@ def _coarse(
 def _corners(known: SideKnowledge) -> tuple[Places, Places]:
     area, scaler = known.area, known.scaler
     corners_m = np.array([[area.x_min_m, area.y_min_m], [area.x_max_m, area.y_max_m]])
-    low, high = (corners_m - scaler.mean_m) / scaler.scale_m
+    low, high = scaler.finely(corners_m)
     return low, high
 
 

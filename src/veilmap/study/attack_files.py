@@ -1,6 +1,5 @@
 """An attack on disk: the figures, and apart from them the places found."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from math import isfinite
@@ -11,7 +10,7 @@ import numpy as np
 
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
-from veilmap.files import write_whole
+from veilmap.files import write_json
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.transport import emd_m
@@ -50,8 +49,8 @@ class AttackFolder:
         """Both files, the figures last; nothing of an earlier attack stays beside them."""
         for name in ATTACK_FILES:
             (self.path / name).unlink(missing_ok=True)
-        write_whole(self.places, _json(found_places(run)))
-        write_whole(self.results, _json(attack_results(run)))
+        write_json(self.places, found_places(run))
+        write_json(self.results, attack_results(run))
 
 
 def attack_results(run: AttackRun) -> dict[str, Any]:
@@ -154,7 +153,3 @@ def _line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
 
 def _finite(value: Any) -> float | None:
     return float(value) if isfinite(value) else None
-
-
-def _json(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"

@@ -1,12 +1,11 @@
 """A run on disk: the model, the transcript, the settings and the results."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from veilmap import transcript
 from veilmap.errors import UserError
-from veilmap.files import write_whole
+from veilmap.files import write_json
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
 
@@ -58,8 +57,8 @@ class RunFolder:
     def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""
         signal_map.save(self.model)
-        write_whole(self.settings, _json(results["settings"]))
-        write_whole(self.results, _json(results))
+        write_json(self.settings, results["settings"])
+        write_json(self.results, results)
 
     def load_map(self) -> SignalMap:
         """The trained map."""
@@ -70,7 +69,3 @@ class RunFolder:
     def load_transcript(self) -> Transcript:
         """What the server saw."""
         return Transcript(self.transcript)
-
-
-def _json(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
