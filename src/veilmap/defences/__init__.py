@@ -1,0 +1,1 @@
+"""What a phone does before it sends, one step per file."""

@@ -1,0 +1,90 @@
+"""What all defences have in common: a step of one of three kinds that says what it did."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from veilmap.area import Area
+from veilmap.local_data import LocalData, Scaler
+from veilmap.model.network import Floats
+from veilmap.streams import stream
+
+Figures = Mapping[str, float]  # by name with its unit
+Source = Literal["past", "public"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A phone's turn: whose it is, in which round, the root seed, and what is public."""
+
+    user: str
+    round: int
+    seed: int
+    area: Area
+    scaler: Scaler
+
+    def stream(self, purpose: str) -> np.random.Generator:
+        """The random numbers of this phone in this round for one purpose."""
+        return stream(self.seed, purpose, self.user, self.round)
+
+
+class Step(Protocol):
+    """A frozen dataclass whose fields are its settings."""
+
+    @property
+    def name(self) -> str:
+        """By which configurations and command lines call it."""
+
+
+@runtime_checkable
+class PointStep(Step, Protocol):
+    """Line 16 of Algorithm 1: from the round's points to those that are trained on."""
+
+    def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
+        """The points to go on with, and what was done to them. Of no points come no points."""
+
+
+@runtime_checkable
+class UpdateStep(Step, Protocol):
+    """After line 22: from w_t^k − w_{t-1} to what is sent in its place."""
+
+    def on_update(self, update: Floats, turn: Turn) -> tuple[Floats, Figures]:
+        """The update to send, and what was done to it."""
+
+
+@runtime_checkable
+class LearnedStep(Step, Protocol):
+    """A step that must learn from data before it can act on points."""
+
+    @property
+    def learns_from(self) -> Source:
+        """Whose data: the phone's own of past rounds, or a public sample."""
+
+    def learn(self, people: Mapping[str, LocalData], turn: Turn) -> tuple[PointStep, Figures]:
+        """The step that acts on points, and what learning it took."""
+
+
+@runtime_checkable
+class Spending(Protocol):
+    """A step with a privacy budget."""
+
+    def spent(self, turns: Sequence[Figures]) -> Figures:
+        """By one user in all its turns together, from the figures of each."""
+
+
+def as_text(step: Step) -> str:
+    """``farthest:eps_m=50,num=20``: the name, and the settings that differ from the defaults."""
+    given = {
+        field.name: getattr(step, field.name)
+        for field in fields(step)  # type: ignore[arg-type]
+        if getattr(step, field.name) != field.default
+    }
+    settings = ",".join(f"{name}={_value(value)}" for name, value in given.items())
+    return f"{step.name}:{settings}" if settings else step.name
+
+
+def _value(value: Any) -> str:
+    # All digits that a number needs, and no ".0" after a whole one.
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
