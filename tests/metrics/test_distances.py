@@ -9,7 +9,9 @@ from veilmap.metrics.distances import (
     emd_or_none_m,
     mean_or_none,
     median_or_none,
+    nearest_distances_m,
     random_emd_m,
+    random_nearest_m,
     root_or_none,
     round_emd_m,
 )
@@ -80,3 +82,17 @@ def test_what_is_not_defined_is_none():
     assert median_or_none([np.inf, np.inf]) is None
     assert root_or_none(None) is None
     assert root_or_none(9.0) == 3
+
+
+def test_the_nearest_true_point_is_looked_for_in_its_own_round():
+    """(3, 4) is 5 m from round 1's (0, 0); round 2's point at (3, 4) does not count for it."""
+    truth = [at((0, 0), (100, 0)), at((3, 4))]
+    away_m = nearest_distances_m(truth, np.array([[3.0, 4.0], [np.nan, np.nan]]))
+    assert away_m.tolist() == [5.0, np.inf]
+
+
+def test_guesses_lie_far_from_a_user_who_never_moves():
+    """Uniform in a square of 2,000 m around the only point: the median is sqrt(2/pi) km."""
+    truth = [at((0, 0))] * 200
+    guessed_m = random_nearest_m(truth, Area(-1000, -1000, 1000, 1000), seed=0)
+    assert guessed_m == pytest.approx(1000 * np.sqrt(2 / np.pi), rel=0.05)

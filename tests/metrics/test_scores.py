@@ -162,7 +162,7 @@ def test_one_point_and_one_location():
 
 NEVER_FOUND = {
     "emd_m", "emd_paper", "emd_random_m", "emd_random_paper", "cloud_emd_m", "round_emd_m",
-    "distance_m", "distance_median_m", "home_error_m", "work_error_m", "home_by",
+    "distance_m", "distance_median_m", "nearest_m", "home_error_m", "work_error_m", "home_by",
 }  # fmt: skip
 
 

@@ -37,6 +37,8 @@ FIGURES = (
     ("diverged_share", "left the area", ".0%"),
     ("distance_m", "to the centroid, mean inside, m", ",.0f"),
     ("distance_median_m", "  median of all, m", ",.0f"),
+    ("nearest_m", "to a true point, median, m", ",.0f"),
+    ("nearest_random_m", "  of random points", ",.0f"),
     ("recall_25m", "top 5 places found within 25 m", ".0%"),
     ("recall_50m", "  within 50 m", ".0%"),
     ("recall_100m", "  within 100 m", ".0%"),

@@ -30,11 +30,9 @@ def emd_or_none_m(
 
 def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[float, ...]:
     """The EMD of an attacker who guesses: uniform points in the area, draw by draw."""
-    draw = stream(seed, "random reference")
-    low, high = (area.x_min_m, area.y_min_m), (area.x_max_m, area.y_max_m)
-    guesses = draw.uniform(low, high, (_RANDOM_DRAWS, points, 2))
     if not points:
         return ()
+    guesses = _guesses_m(area, points, seed)
     return tuple(emd_m(true_m, guess, projections=_FEWER_PROJECTIONS) for guess in guesses)
 
 
@@ -58,6 +56,31 @@ def centroid_distances_m(truth: Sequence[LocalData], found_m: Points) -> NDArray
     centroids_m = np.array([this.centroid_m for this in truth])
     away_m = np.hypot(*(found_m - centroids_m).T)
     return np.where(np.isfinite(away_m), away_m, np.inf)
+
+
+def nearest_distances_m(truth: Sequence[LocalData], found_m: Points) -> NDArray[np.float64]:
+    """Round by round, to the nearest point where the user really was; infinity without location.
+
+    A defence that hides the centroid may still give away a place: the one it chose to train on.
+    """
+    away_m = [
+        np.hypot(*(this.xy_m - xy_m).T).min() for this, xy_m in zip(truth, found_m, strict=True)
+    ]
+    return np.where(np.isfinite(away_m), away_m, np.inf)
+
+
+def random_nearest_m(truth: Sequence[LocalData], area: Area, seed: int) -> float:
+    """The median over rounds for an attacker who guesses, mean of the draws."""
+    medians_m = [
+        np.median(nearest_distances_m(truth, guess)) for guess in _guesses_m(area, len(truth), seed)
+    ]
+    return float(np.mean(medians_m))
+
+
+def _guesses_m(area: Area, points: int, seed: int) -> NDArray[np.float64]:
+    """Uniform in the area, (draws, points, 2)."""
+    low, high = (area.x_min_m, area.y_min_m), (area.x_max_m, area.y_max_m)
+    return stream(seed, "random reference").uniform(low, high, (_RANDOM_DRAWS, points, 2))
 
 
 def mean_or_none(values: Sequence[float] | NDArray[np.float64]) -> float | None:

@@ -17,7 +17,9 @@ from veilmap.metrics.distances import (
     emd_or_none_m,
     mean_or_none,
     median_or_none,
+    nearest_distances_m,
     random_emd_m,
+    random_nearest_m,
     root_or_none,
     round_emd_m,
 )
@@ -49,6 +51,8 @@ class Scores:
         diverged_share: of the rounds, with a location outside the area or none.
         distance_m: from the centroid of the whole round, mean over the rounds that did not diverge.
         distance_median_m: median over all rounds, no location counting as infinitely far.
+        nearest_m: from the nearest true point of the round, median over all rounds.
+        nearest_random_m: the same for uniform random points in the area, mean of 5 draws.
         recall_25m: the share of the true top 5 places with one of 10 found places within 25 m.
         recall_50m: within 50 m.
         recall_100m: within 100 m.
@@ -70,6 +74,8 @@ class Scores:
     diverged_share: float | None = None
     distance_m: float | None = None
     distance_median_m: float | None = None
+    nearest_m: float | None = None
+    nearest_random_m: float | None = None
     recall_25m: float | None = None
     recall_50m: float | None = None
     recall_100m: float | None = None
@@ -90,6 +96,10 @@ class Scores:
     def as_dict(self) -> dict[str, Any]:
         """All figures as plain values, ready for JSON."""
         return asdict(self)
+
+    def figures(self) -> dict[str, Any]:
+        """All but the places, which are positions."""
+        return {name: value for name, value in self.as_dict().items() if name != "places"}
 
     def text(self, name: str, spec: str = "") -> str:
         """One figure as text in a format such as ``,.0f``; a dash where it is not defined."""
@@ -167,6 +177,8 @@ def score(
         round_emd_m=round_emd_m(truth, usable),
         distance_m=mean_or_none(away_m[inside]),
         distance_median_m=median_or_none(away_m),
+        nearest_m=median_or_none(nearest_distances_m(truth, found_m)),
+        nearest_random_m=random_nearest_m(truth, area, seed),
         recall_25m=recall(true_places[:_TRUE_PLACES], places, within_m=25.0),
         recall_50m=recall(true_places[:_TRUE_PLACES], places, within_m=50.0),
         recall_100m=recall(true_places[:_TRUE_PLACES], places, within_m=100.0),
