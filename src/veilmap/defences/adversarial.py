@@ -1,0 +1,113 @@
+"""A generator that obfuscates records and an adversary that sees through it, trained in turns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from veilmap.defences.crowd import Crowd, MiniBatch
+from veilmap.defences.dense import Adam, Dense
+from veilmap.defences.ground import Ground
+from veilmap.defences.map_distortion import MapGrid, map_distortion
+
+RECORD, POSITION, NOISE, WIDTH = 3, 2, 4, 64  # inputs and outputs, and units of a hidden layer
+FIRST_PULL = 0.1  # of the generator's last layer, so that it starts near the identity
+WINDOW = 150  # steps
+REST = 0.005  # of the loss of an adversary that guesses blindly
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The generator, and what training took; ``rested`` says that both losses stood still."""
+
+    generator: Dense
+    steps: int
+    rested: bool
+    parameters: int
+
+
+def train(
+    crowd: Crowd,
+    rho: float,
+    max_steps: int,
+    weights: np.random.Generator,
+    draw: np.random.Generator,
+) -> Trained:
+    """One step of the adversary, one of the generator, until both losses rest or ``max_steps``.
+
+    They rest when the mean of each over the last ``WINDOW`` steps differs from that over the
+    ``WINDOW`` before by less than ``REST`` of what blind guessing loses.
+    """
+    game = _Game(crowd, rho, weights)
+    still = REST * (crowd.blind_user_loss + crowd.blind_position_loss)
+    losses: list[Tensor] = []
+    rested = False
+    while len(losses) < max_steps and not rested:
+        losses.append(game.step(crowd.mini_batch(draw), draw))
+        rested = len(losses) % WINDOW == 0 and _rest(losses, still)
+    return Trained(game.generator, len(losses), rested, game.parameters)
+
+
+def obfuscate(
+    generator: Dense, records: Tensor, ground: Ground, draw: np.random.Generator
+) -> Tensor:
+    """Each record moved as the generator says to it and to fresh noise."""
+    noise = torch.from_numpy(draw.standard_normal((len(records), NOISE), np.float32))
+    return ground.moved(records, generator(torch.cat([records, noise], dim=1)))
+
+
+class _Game:
+    """Two networks of three layers and their losses.
+
+    The adversary minimises the cross entropy of the user and the squared error of the position. It
+    is asked for the positions of real people only; nobody is harmed by finding the stand-ins.
+
+    The generator minimises rho · utility loss − (1 − rho) · adversary loss. Each of the adversary's
+    losses counts up to what blind guessing gives. An adversary that is worse than blind would only
+    have to stop guessing, so there is no privacy behind this bound, and the generator must not pay
+    utility for it; and at rho = 0, where utility is free, its objective stays bounded.
+    """
+
+    def __init__(self, crowd: Crowd, rho: float, draw: np.random.Generator) -> None:
+        self._crowd, self._rho = crowd, rho
+        self._grid = MapGrid.of_ground(crowd.ground)
+        self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
+        self._adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
+        self._generator_steps, self._adversary_steps = Adam(self.generator), Adam(self._adversary)
+
+    @property
+    def parameters(self) -> int:
+        return len(self.generator.weights) + len(self._adversary.weights)
+
+    def step(self, batch: MiniBatch, draw: np.random.Generator) -> Tensor:
+        """Both take a step; the loss of the adversary and that of the generator before it."""
+        moved = obfuscate(self.generator, batch.records, self._crowd.ground, draw)
+        adversary_loss = torch.stack(self._guess(moved.detach(), batch)).sum()
+        self._adversary_steps.descend(adversary_loss)
+        user_loss, position_loss = self._guess(moved, batch)
+        bounded = user_loss.clamp(max=self._crowd.blind_user_loss) + position_loss.clamp(
+            max=self._crowd.blind_position_loss
+        )
+        loss = self._rho * self._utility_loss(moved, batch) - (1 - self._rho) * bounded
+        self._generator_steps.descend(loss)
+        return torch.stack([adversary_loss, loss]).detach()
+
+    def _guess(self, moved: Tensor, batch: MiniBatch) -> tuple[Tensor, Tensor]:
+        guess = self._adversary(moved)
+        positions = guess[: batch.own, -POSITION:]
+        errors = positions - batch.records[: batch.own, :POSITION]
+        return cross_entropy(guess[:, :-POSITION], batch.users), (errors**2).sum(1).mean()
+
+    def _utility_loss(self, moved: Tensor, batch: MiniBatch) -> Tensor:
+        """The distortion of the real people's records, and of the signal map that they yield."""
+        original, new = batch.records[: batch.own], moved[: batch.own]
+        return ((new - original) ** 2).sum(1).mean() + map_distortion(original, new, self._grid)
+
+
+def _rest(losses: list[Tensor], still: float) -> bool:
+    if len(losses) < 2 * WINDOW:
+        return False
+    before, now = torch.stack(losses[-2 * WINDOW :]).view(2, WINDOW, 2).mean(1)
+    return bool(((now - before).abs() < still).all())
