@@ -26,6 +26,7 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/train.py
 	$(BIN)/python benchmarks/attack.py
+	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/inspect_csv.py
 	$(BIN)/python benchmarks/simulate_campus.py
 

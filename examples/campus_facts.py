@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from sklearn.cluster import DBSCAN
 from sklearn.ensemble import RandomForestRegressor
 
+from veilmap.defences.clustering import dbscan
 from veilmap.measurements import Measurements
 from veilmap.metrics.transport import emd_paper
 from veilmap.rounds import Split, cut, parse_interval
@@ -128,8 +128,7 @@ def _places(target: Target) -> dict[str, float]:
 
 
 def _clusters(xy_m: np.ndarray, eps_m: float) -> int:
-    found = DBSCAN(eps=eps_m, min_samples=1).fit(np.unique(xy_m, axis=0))
-    return int(found.labels_.max()) + 1
+    return int(dbscan(xy_m, eps_m, min_points=1).max()) + 1
 
 
 def _signal(target: Target) -> dict[str, float]:

@@ -1,0 +1,107 @@
+"""Diverse Batch: of each place one point."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from veilmap.defences.grouping import DECIMALS, Groups, Indices, Noise, grouped, grouping_faults
+from veilmap.defences.step import Figures, Turn
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.local_data import LocalData
+
+Centre = Literal["nearest", "mean"]
+
+
+@dataclass(frozen=True)
+class DiverseBatch:
+    """Keep the centre point of each DBSCAN cluster of the round ("FedAvg with Diverse Batch").
+
+    Few points far apart: their variance is high, which Theorem 1 turns into a large error of the
+    attack, and a home of a thousand measurements counts no more than a crossing passed once.
+
+    Where the paper is silent: with ``min_points`` 1 there is no noise, and the clusters of a week
+    come to the paper's own numbers on the simulated campus (docs/campus.md). The point nearest to
+    the mean is a measurement, so a batch is a subset of the round's points as the paper demands.
+
+    Attributes:
+        eps_m: eps, in metres (the paper gives km); neighbours in a cluster are at most this apart.
+        size: how many points to keep. None runs DBSCAN once, as the paper does (data minimisation).
+            A number takes the centres out and repeats on the rest until there are so many, its
+            step 4; fewer if a pass finds no cluster any more. A pass with more clusters than are
+            still wanted takes those of most points, of equals the first.
+        centre: "nearest", the measurement nearest to the cluster's mean position, of equals the
+            earliest; or "mean", the means of position, signal and time, which nobody measured.
+        min_points: from how many neighbours on, itself counted, a point is a core point.
+        noise: with ``min_points`` above 1, "keep" each noise point as a cluster of its own, "drop"
+            it, or "group" all of it into one cluster.
+    """
+
+    eps_m: float = 50.0
+    size: int | None = None
+    centre: Centre = "nearest"
+    min_points: int = 1
+    noise: Noise = "keep"
+    name = "diverse"
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
+        """The centres in time order; clusters and noise are those of the first pass."""
+        groups = self._grouped(batch)
+        figures = {"clusters": groups.count, "noise_points": groups.noise_points}
+        if self.size is None:
+            return _CENTRES[self.centre](batch, groups), figures
+        return batch.take(self._repeated(batch, groups, self.size)), figures
+
+    def _grouped(self, batch: LocalData) -> Groups:
+        return grouped(batch.xy_m, self.eps_m, self.min_points, self.noise)
+
+    def _repeated(self, batch: LocalData, groups: Groups, size: int) -> Indices:
+        left, chosen = np.arange(len(batch)), np.array([], np.int64)
+        while groups.count and len(chosen) < size:
+            largest_first = np.argsort(-groups.sizes, kind="stable")
+            centres = _nearest(batch.take(left), groups)[largest_first[: size - len(chosen)]]
+            chosen, left = np.append(chosen, left[centres]), np.delete(left, centres)
+            groups = self._grouped(batch.take(left))
+        return np.sort(chosen)
+
+    def _faults(self) -> Iterator[UserError]:
+        yield from grouping_faults(self.eps_m, self.min_points, self.noise)
+        if self.size is not None and not (isinstance(self.size, int) and self.size >= 1):
+            yield out_of_range("size", "a whole number of at least 1, or None", self.size)
+        if self.centre not in get_args(Centre):
+            yield unknown_choice("centre", self.centre, get_args(Centre))
+        if self.centre == "mean" and self.size is not None:
+            yield UserError(
+                f"size must be None with centre 'mean', got {self.size!r}; a mean is no "
+                "measurement to take out before the next pass: choose centre 'nearest'"
+            )
+
+
+def _nearest(batch: LocalData, groups: Groups) -> Indices:
+    """The row of each group's centre."""
+    off_m = np.hypot(*(batch.xy_m[groups.rows] - groups.means(batch.xy_m)[groups.group]).T)
+    # Rounding of the last bits must not choose between two at the same distance.
+    by_distance = np.lexsort((off_m.round(DECIMALS), groups.group))
+    _, first = np.unique(groups.group[by_distance], return_index=True)
+    nearest: Indices = groups.rows[by_distance[first]]
+    return nearest
+
+
+def _measured(batch: LocalData, groups: Groups) -> LocalData:
+    return batch.take(np.sort(_nearest(batch, groups)))
+
+
+def _averaged(batch: LocalData, groups: Groups) -> LocalData:
+    rsrp_dbm, time_s = (groups.means(each) for each in (batch.rsrp_dbm, batch.time_s))
+    means = LocalData(groups.means(batch.xy_m), rsrp_dbm, time_s)
+    return means.take(np.argsort(time_s, kind="stable"))
+
+
+_CENTRES: dict[Centre, Callable[[LocalData, Groups], LocalData]] = {
+    "nearest": _measured,
+    "mean": _averaged,
+}

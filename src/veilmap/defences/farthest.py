@@ -1,0 +1,68 @@
+"""Farthest Batch: the points of the places that are least like where the phone was."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from veilmap.defences.grouping import DECIMALS, Groups, Indices, Noise, grouped, grouping_faults
+from veilmap.defences.step import Figures, Turn
+from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.local_data import LocalData
+
+
+@dataclass(frozen=True)
+class FarthestBatch:
+    """Keep ``num`` points of the clusters farthest from the round's centroid x̄.
+
+    Algorithm 3, lines 10-11: clusters in decreasing distance of their centroid from that of the
+    round, points from the farthest inwards. The attack finds the centroid of what was kept.
+
+    Where the paper is silent: inside a cluster the earliest points go first; of clusters at the
+    same distance the one whose first core point is earlier, noise after them. What was kept is in
+    time order again. A round of fewer points is kept whole, which moves no centroid and hides
+    nothing: compare the figure ``asked`` with the points kept.
+
+    Attributes:
+        eps_m: eps, in metres (the paper gives km).
+        num: how many points to keep; 1 is the most private and the least useful.
+        min_points: from how many neighbours on, itself counted, a point is a core point.
+        noise: with ``min_points`` above 1, "keep" each noise point as a cluster of its own, "drop"
+            it, or "group" all of it into one cluster.
+    """
+
+    eps_m: float = 50.0
+    num: int = 20
+    min_points: int = 1
+    noise: Noise = "keep"
+    name = "farthest"
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
+        """The chosen points in time order."""
+        groups = grouped(batch.xy_m, self.eps_m, self.min_points, self.noise)
+        figures = {
+            "clusters": groups.count,
+            "noise_points": groups.noise_points,
+            "asked": self.num,
+        }
+        if groups.count == 0:
+            return batch.take(groups.rows), figures
+        farthest_first = np.argsort(_ranks(batch, groups)[groups.group], kind="stable")
+        return batch.take(np.sort(groups.rows[farthest_first[: self.num]])), figures
+
+    def _faults(self) -> Iterator[UserError]:
+        yield from grouping_faults(self.eps_m, self.min_points, self.noise)
+        if not (isinstance(self.num, int) and self.num >= 1):
+            yield out_of_range("num", "a whole number of at least 1", self.num)
+
+
+def _ranks(batch: LocalData, groups: Groups) -> Indices:
+    """0 for the farthest cluster, 1 for the next."""
+    from_centroid_m = np.hypot(*(groups.means(batch.xy_m) - batch.centroid_m).T)
+    # Rounding of the last bits must not choose between two at the same distance.
+    order = np.argsort(-from_centroid_m.round(DECIMALS), kind="stable")
+    ranks: Indices = np.argsort(order)
+    return ranks

@@ -1,0 +1,57 @@
+"""Random points: what keeping few points does by itself, the control of Table 1."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from veilmap.defences.clustering import number_faults
+from veilmap.defences.diverse import DiverseBatch
+from veilmap.defences.step import Figures, Turn
+from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.local_data import LocalData
+
+
+@dataclass(frozen=True)
+class RandomPoints:
+    """Keep points of the round drawn uniformly without replacement (the last column of Table 1).
+
+    Give one of the two. A round of fewer points is kept whole.
+
+    Attributes:
+        num: how many.
+        eps_m: in each round as many as ``DiverseBatch(eps_m)`` would keep.
+    """
+
+    num: int | None = None
+    eps_m: float | None = None
+    name = "random"
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
+        """The drawn points in time order."""
+        number, figures = self._asked(batch, turn)
+        draw = turn.stream("random points")
+        rows = draw.choice(len(batch), min(number, len(batch)), replace=False)
+        return batch.take(np.sort(rows)), figures
+
+    def _asked(self, batch: LocalData, turn: Turn) -> tuple[int, Figures]:
+        if self.num is not None:
+            return self.num, {"asked": self.num}
+        # One of the two is there.
+        diverse, figures = DiverseBatch(cast(float, self.eps_m)).on_points(batch, turn)
+        return len(diverse), {"asked": len(diverse), "clusters": figures["clusters"]}
+
+    def _faults(self) -> Iterator[UserError]:
+        if (self.num is None) == (self.eps_m is None):
+            yield UserError(
+                "random points need one of num and eps_m, "
+                f"got num {self.num!r} and eps_m {self.eps_m!r}"
+            )
+        if self.num is not None and not (isinstance(self.num, int) and self.num >= 1):
+            yield out_of_range("num", "a whole number of at least 1", self.num)
+        if self.eps_m is not None:
+            yield from number_faults(self.eps_m, min_points=1)
