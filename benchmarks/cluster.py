@@ -48,7 +48,7 @@ def world(kind, n):
 
 
 def ours(xy_m, eps_m, min_points):
-    from veilmap.defences.clustering import dbscan
+    from veilmap.defences.clustering.dbscan import dbscan
 
     return dbscan(xy_m, eps_m, min_points)
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from sklearn.ensemble import RandomForestRegressor
 
-from veilmap.defences.clustering import dbscan
+from veilmap.defences.clustering.dbscan import dbscan
 from veilmap.measurements import Measurements
 from veilmap.metrics.transport import emd_paper
 from veilmap.rounds import Split, cut, parse_interval

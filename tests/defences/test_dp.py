@@ -116,6 +116,7 @@ def test_a_nominal_epsilon_of_100_spends_300_in_a_round_and_2634_in_11():
         "delta": 1e-5,
         "epsilon_one_round": pytest.approx(300.14, abs=0.01),
         "epsilon_all_rounds": pytest.approx(2634.20, abs=0.01),
+        "epsilon_all_rounds_two_updates": pytest.approx(9956, abs=1),
     }
 
 

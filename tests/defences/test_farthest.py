@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.defences.making import EMPTY, UTM_M, kept, make_batch, make_turn, on_a_line
-from veilmap.defences.clustering import dbscan
+from veilmap.defences.clustering.dbscan import dbscan
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
 from veilmap.defences.step import PointStep, as_text

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from veilmap.area import Area
-from veilmap.defences.dense import Adam, Dense
 from veilmap.defences.gan import GanObfuscation
+from veilmap.defences.obfuscation.dense import Adam, Dense
 from veilmap.defences.step import LearnedStep, PointStep, Turn, as_text
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData, Scaler

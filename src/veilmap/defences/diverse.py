@@ -6,7 +6,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from veilmap.defences.grouping import DECIMALS, Groups, Indices, Noise, grouped, grouping_faults
+from veilmap.defences.clustering.grouping import (
+    DECIMALS,
+    Groups,
+    Indices,
+    Noise,
+    grouped,
+    grouping_faults,
+)
 from veilmap.defences.step import Figures, Turn
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.local_data import LocalData

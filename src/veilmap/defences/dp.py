@@ -91,17 +91,21 @@ class DifferentialPrivacy:
         }
 
     def spent(self, turns: Sequence[Figures]) -> Figures:
-        """The true ε of one round and of all the user's rounds together, at this δ."""
+        """The true ε of one round and of all the user's rounds together, at this δ.
+
+        The last is that between two updates of the user instead of one and none.
+        """
         nominal = {} if self.epsilon is None else {"epsilon_nominal": self.epsilon}
         return {
             **nominal,
             "delta": self.delta,
-            "epsilon_one_round": self._epsilon(1),
-            "epsilon_all_rounds": self._epsilon(len(turns)),
+            "epsilon_one_round": self._epsilon(1, self._mu),
+            "epsilon_all_rounds": self._epsilon(len(turns), self._mu),
+            "epsilon_all_rounds_two_updates": self._epsilon(len(turns), 2 * self._mu),
         }
 
-    def _epsilon(self, rounds: int) -> float:
-        return epsilon_of(composed(self._mu, rounds), self.delta) if rounds else 0.0
+    def _epsilon(self, rounds: int, mu: float) -> float:
+        return epsilon_of(composed(mu, rounds), self.delta) if rounds else 0.0
 
 
 def clipped(update: Floats, clip: float) -> NDArray[np.float64]:

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veilmap.defences.grouping import DECIMALS, Groups, Indices, Noise, grouped, grouping_faults
+from veilmap.defences.clustering.grouping import (
+    DECIMALS,
+    Groups,
+    Indices,
+    Noise,
+    grouped,
+    grouping_faults,
+)
 from veilmap.defences.step import Figures, Turn
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.local_data import LocalData

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from veilmap.area import Area
-from veilmap.defences.adversarial import obfuscate, train
-from veilmap.defences.crowd import Crowd
-from veilmap.defences.dense import Dense
-from veilmap.defences.ground import Ground
-from veilmap.defences.records import RecordScale
+from veilmap.defences.obfuscation.adversarial import obfuscate, train
+from veilmap.defences.obfuscation.crowd import Crowd
+from veilmap.defences.obfuscation.dense import Dense
+from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.records import RecordScale
 from veilmap.defences.step import Figures, Source, Turn
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.local_data import LocalData
@@ -34,10 +34,10 @@ class GanObfuscation:
 
     The price of distance and the gain of privacy are both squared standardised distances, so for
     the position alone rho = 0.5 is the point of indifference; the user's guess draws the balance to
-    privacy, the map's distortion to utility. Stand-ins cost nothing to move, so with one person
-    the generator spoils the user's guess mostly by drawing them to that person's places. Between
-    places far apart there is little to gain by small moves: at a rho of about 0.25 it depends on
-    the start whether they are mixed or each is blurred by itself.
+    privacy, the map's distortion to utility. With one person the user's guess is spoiled by
+    records that look as if they came from anywhere in the area. Between places far apart there is
+    little to gain by small moves: at a small rho it depends on the start whether they are mixed or
+    each is blurred by itself.
 
     Attributes:
         rho: the weight of utility; 1 leaves the records almost as they are, 0 is most private.

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from veilmap.defences.clustering import number_faults
+from veilmap.defences.clustering.dbscan import number_faults
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.step import Figures, Turn
 from veilmap.errors import UserError, out_of_range, refuse

@@ -75,14 +75,14 @@ class Spending(Protocol):
 
 
 def as_text(step: Step) -> str:
-    """``farthest:eps_m=50,num=20``: the name, and the settings that differ from the defaults."""
-    given = {
-        field.name: getattr(step, field.name)
-        for field in fields(step)  # type: ignore[arg-type]
-        if getattr(step, field.name) != field.default
-    }
-    settings = ",".join(f"{name}={_value(value)}" for name, value in given.items())
-    return f"{step.name}:{settings}" if settings else step.name
+    """``farthest:eps_m=50,num=5``: the first setting, and those that differ from the defaults."""
+    given = [
+        f"{field.name}={_value(value)}"
+        for place, field in enumerate(fields(step))  # type: ignore[arg-type]
+        if (value := getattr(step, field.name)) is not None
+        and (place == 0 or value != field.default)
+    ]
+    return f"{step.name}:{','.join(given)}" if given else step.name
 
 
 def _value(value: Any) -> str:

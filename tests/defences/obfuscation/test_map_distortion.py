@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from veilmap.area import Area
-from veilmap.defences import map_distortion as module
-from veilmap.defences.ground import Ground
-from veilmap.defences.map_distortion import MapGrid, map_distortion
+from veilmap.defences.obfuscation import map_distortion as module
+from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
 from veilmap.local_data import Scaler
 
 AREA = Area(0, 0, 1000, 500)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from veilmap.defences.ground import Ground
+from veilmap.defences.obfuscation.ground import Ground
 
 BATCH_ROWS = 256
 

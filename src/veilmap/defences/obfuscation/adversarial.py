@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from veilmap.defences.crowd import Crowd, MiniBatch
-from veilmap.defences.dense import Adam, Dense
-from veilmap.defences.ground import Ground
-from veilmap.defences.map_distortion import MapGrid, map_distortion
+from veilmap.defences.obfuscation.crowd import Crowd, MiniBatch
+from veilmap.defences.obfuscation.dense import Adam, Dense
+from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
 
 RECORD, POSITION, NOISE, WIDTH = 3, 2, 4, 64  # inputs and outputs, and units of a hidden layer
 FIRST_PULL = 0.1  # of the generator's last layer, so that it starts near the identity
@@ -62,7 +62,8 @@ class _Game:
     """Two networks of three layers and their losses.
 
     The adversary minimises the cross entropy of the user and the squared error of the position. It
-    is asked for the positions of real people only; nobody is harmed by finding the stand-ins.
+    is asked for the positions of real people only; nobody is harmed by finding the stand-ins, and
+    they stay where they are: a phone has power over its own records alone.
 
     The generator minimises rho · utility loss − (1 − rho) · adversary loss. Each of the adversary's
     losses counts up to what blind guessing gives. An adversary that is worse than blind would only
@@ -83,7 +84,8 @@ class _Game:
 
     def step(self, batch: MiniBatch, draw: np.random.Generator) -> Tensor:
         """Both take a step; the loss of the adversary and that of the generator before it."""
-        moved = obfuscate(self.generator, batch.records, self._crowd.ground, draw)
+        own = obfuscate(self.generator, batch.records[: batch.own], self._crowd.ground, draw)
+        moved = torch.cat([own, batch.records[batch.own :]])
         adversary_loss = torch.stack(self._guess(moved.detach(), batch)).sum()
         self._adversary_steps.descend(adversary_loss)
         user_loss, position_loss = self._guess(moved, batch)

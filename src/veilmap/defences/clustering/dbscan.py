@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from veilmap.defences.box_trees import BoxTrees, count_pairs
-from veilmap.defences.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
+from veilmap.defences.clustering.box_trees import BoxTrees, count_pairs
+from veilmap.defences.clustering.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
 from veilmap.errors import UserError, out_of_range, refuse
 
 Floats = NDArray[np.float64]

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from veilmap.area import Area
-from veilmap.defences.records import RecordScale
+from veilmap.defences.obfuscation.records import RecordScale
 from veilmap.local_data import LocalData, Scaler
 
 SCALER = Scaler((500_000.0, 5_700_000.0), (100.0, 200.0))

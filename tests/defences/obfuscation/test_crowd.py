@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from veilmap.defences.crowd import BATCH_ROWS, Crowd
-from veilmap.defences.ground import Ground
+from veilmap.defences.obfuscation.crowd import BATCH_ROWS, Crowd
+from veilmap.defences.obfuscation.ground import Ground
 
 GROUND = Ground(torch.tensor([-2.0, -2.0]), torch.tensor([2.0, 2.0]))
 

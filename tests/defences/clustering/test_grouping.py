@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.defences.making import EMPTY, on_a_line
-from veilmap.defences.grouping import grouped
+from veilmap.defences.clustering.grouping import grouped
 
 # Two pairs 1 m apart, and two loners.
 LINE = on_a_line(100, 0, 1, 50, 51, 200)

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from veilmap.defences import box_trees
-from veilmap.defences.box_trees import BoxTrees, count_pairs
+from veilmap.defences.clustering import box_trees
+from veilmap.defences.clustering.box_trees import BoxTrees, count_pairs
 
 POINTS = arrays(
     np.float64,

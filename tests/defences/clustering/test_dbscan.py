@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.cluster import DBSCAN
 
 from tests.defences.making import UTM_M
-from veilmap.defences.clustering import dbscan
+from veilmap.defences.clustering.dbscan import dbscan
 from veilmap.errors import UserError
 
 LATTICE = arrays(
@@ -150,7 +150,7 @@ def test_positions_that_are_not_finite_are_refused_with_their_number(value):
 SCALE = """
 import resource, time
 import numpy as np
-from veilmap.defences.clustering import dbscan
+from veilmap.defences.clustering.dbscan import dbscan
 xy_m = np.random.default_rng(0).uniform(0, 1700, (40_000, 2))
 dbscan(xy_m[:100], 200.0, 5)
 before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()

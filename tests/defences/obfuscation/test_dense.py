@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from veilmap.defences.dense import Adam, Dense
+from veilmap.defences.obfuscation.dense import Adam, Dense
 
 
 def drawn(seed=0, **settings):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.defences.making import UTM_M
-from veilmap.defences.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
+from veilmap.defences.clustering.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
 
 POINTS = arrays(
     np.float64,

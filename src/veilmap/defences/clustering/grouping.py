@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.defences.clustering import NOISE, dbscan, number_faults
+from veilmap.defences.clustering.dbscan import NOISE, dbscan, number_faults
 from veilmap.errors import UserError, unknown_choice
 
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from math import sqrt
 import torch
 from torch import Tensor
 
-from veilmap.defences.ground import Ground
+from veilmap.defences.obfuscation.ground import Ground
 
 CELLS = 20  # per axis; on a campus of 1.7 km by 1.1 km a cell is 85 m by 55 m
 # Every cell also holds the mean label, 0, with this share of the weight of all records. So the map

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veilmap.area import Area
-from veilmap.defences.ground import LABEL_REACH, Ground
+from veilmap.defences.obfuscation.ground import LABEL_REACH, Ground
 from veilmap.local_data import Scaler
 
 GROUND = Ground(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0]))

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from veilmap.defences import adversarial as module
-from veilmap.defences.adversarial import train
-from veilmap.defences.crowd import Crowd
-from veilmap.defences.ground import Ground
+from veilmap.defences.obfuscation import adversarial as module
+from veilmap.defences.obfuscation.adversarial import train
+from veilmap.defences.obfuscation.crowd import Crowd
+from veilmap.defences.obfuscation.ground import Ground
 from veilmap.model.threads import one_thread
 
 GROUND = Ground(torch.tensor([-2.0, -2.0]), torch.tensor([2.0, 2.0]))

@@ -1,0 +1,1 @@
+"""Which points belong together: exact DBSCAN at scale, and what becomes of its noise."""

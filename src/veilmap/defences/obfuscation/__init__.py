@@ -1,0 +1,1 @@
+"""A generator and an adversary in a game: what the GAN defence is made of."""
