@@ -87,7 +87,7 @@ def _print_row(case, name, training, initialisation, options) -> None:
 def _update(case, training, initialisation, options, seed) -> tuple[Header, Observation]:
     network = Network(initialisation=initialisation, dropout=(options.dropout,) * 2)
     scaler = Scaler.of_area(case.area)
-    plan = Plan(network, scaler, training, options.label_offset, seed)
+    plan = Plan(network, scaler, case.area, training, options.label_offset, seed)
     before = network.initialise(seed)
     after = user_update(plan, before, case.batch, case.user, case.week)
     known = SideKnowledge(

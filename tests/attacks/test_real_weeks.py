@@ -42,7 +42,7 @@ def observe(weeks, keys, training):
     """One update from fresh weights for each week."""
     batches, area = weeks
     network, scaler = Network(initialisation="pytorch"), Scaler.of_area(area)
-    plan = Plan(network, scaler, training)
+    plan = Plan(network, scaler, area, training)
     before = network.initialise(0)
     seen = [
         Observation(

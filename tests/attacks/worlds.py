@@ -51,7 +51,9 @@ def around(shares, count, spread_m=100.0, seed=0, area=AREA) -> LocalData:
 def observe(header: Header, data: LocalData, seed=0, user="u", t=1, weights=None) -> Observation:
     """The update of a user who starts from ``weights``, by default those of the seed."""
     known = header.side_knowledge
-    plan = Plan(header.network, known.scaler, known.training, known.label_offset_dbm, seed)
+    plan = Plan(
+        header.network, known.scaler, known.area, known.training, known.label_offset_dbm, seed
+    )
     before = header.network.initialise(seed) if weights is None else weights
     after = user_update(plan, before, data, user, t)
     return Observation(t, user, before, after, len(data), 1000.0 * t)

@@ -2,6 +2,12 @@ import numpy as np
 import pytest
 
 from tests.conftest import UNIT_SCALER, make_local_data
+from veilmap.area import Area
+from veilmap.defences.defence import Defence
+from veilmap.defences.diverse import DiverseBatch
+from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.defences.farthest import FarthestBatch
+from veilmap.defences.geoind import GeoIndistinguishability
 from veilmap.errors import UserError
 from veilmap.federation.client import mini_batches, user_update
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
@@ -13,13 +19,14 @@ from veilmap.local_data import Round
 from veilmap.model.network import Network
 from veilmap.model.training import gradient, predict
 
+AREA = Area(-500, -500, 500, 500)
 USERS = ("a", "b", "c")
 SMALL = Network(hidden=(16, 12), activations=("relu", "sigmoid"), dropout=(0.05, 0.05))
 NO_DROPOUT = Network(hidden=(16,), activations=("tanh",), dropout=(0.0,))
 
 
-def make_plan(network=SMALL, seed=0, offset=-96.0, **knobs) -> Plan:
-    return Plan(network, UNIT_SCALER, Training(**knobs), offset, seed)
+def make_plan(network=SMALL, seed=0, offset=-96.0, defence=(), **knobs) -> Plan:
+    return Plan(network, UNIT_SCALER, AREA, Training(**knobs), offset, seed, Defence(defence))
 
 
 def make_rounds(count=4) -> list[Round]:
@@ -38,7 +45,16 @@ def make_rounds(count=4) -> list[Round]:
     ]
 
 
-@pytest.mark.parametrize("knobs", [{}, {"fraction": 0.67}, {"batch_size": "inf", "epochs": 1}])
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {},
+        {"fraction": 0.67},
+        {"batch_size": "inf", "epochs": 1},
+        {"defence": (FarthestBatch(30.0, 12), DifferentialPrivacy(epsilon=1000.0))},
+        {"defence": (GeoIndistinguishability(0.02), DiverseBatch(40.0))},
+    ],
+)
 def test_the_engine_equals_algorithm_1_line_by_line(knobs):
     plan, rounds = make_plan(learning_rate=0.01, **knobs), make_rounds()
     fast = [result.weights for result in federate(plan, rounds, USERS)]

@@ -22,7 +22,7 @@ def test_a_run_folder_holds_the_whole_run(small_campus, tmp_path):
     content = json.loads(folder.results.read_text())
     assert content["schema"] == 1
     (row,) = content["rows"]
-    assert row["configuration"] == "fedavg"
+    assert row["configuration"] == "fedavg + centre"
     assert (row["attack"], row["target"], row["seed"]) == ("none", None, 4)
     assert row["rounds"] == len(run.history) == len(content["history"])
     assert row["rmse_db"] == pytest.approx(run.rmse_db)
@@ -84,7 +84,7 @@ def test_cumulative_training_grows(small_campus):
     run = train(small_campus, cumulative=True, **SMALL)
     sizes = [record.n for record in run.history if record.users == 3]
     assert sizes == sorted(sizes)
-    assert run.results()["rows"][0]["configuration"] == "cumulative fedavg"
+    assert run.results()["rows"][0]["configuration"] == "cumulative fedavg + centre"
 
 
 def test_the_scaler_of_the_paper_and_of_a_deployment(small_campus):
@@ -95,8 +95,8 @@ def test_the_scaler_of_the_paper_and_of_a_deployment(small_campus):
     assert fitted.plan.scaler.scale_m == pytest.approx(points.std(axis=0).tolist())
     box = [-117.86, 33.63, -117.82, 33.66]
     public = prepare(small_campus, RunSettings.of(area=box))
-    assert public.area.width_m == pytest.approx(3710, rel=0.01)
-    assert public.plan.scaler.scale_m[0] == pytest.approx(public.area.width_m / np.sqrt(12))
+    assert public.plan.area.width_m == pytest.approx(3710, rel=0.01)
+    assert public.plan.scaler.scale_m[0] == pytest.approx(public.plan.area.width_m / np.sqrt(12))
 
 
 def test_settings_and_keywords_exclude_each_other(small_campus):

@@ -57,6 +57,7 @@ def attack_(
     method: str = ",".join(METHODS),
     target: str | None = None,
     secure_aggregation: bool = False,
+    every: int = 1,
     data: str | None = None,
     cell: str | None = None,
     out: Path | None = None,
@@ -78,6 +79,7 @@ def attack_(
             hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
         secure_aggregation: attack the weighted sum of all users, the only thing a server sees then.
+        every: attack only every so many rounds of the user, from the first.
         data: the measurements, to compare with where the user really was; a run knows its own.
         cell: the cell in them, for a transcript.
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
@@ -89,7 +91,7 @@ def attack_(
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
     folder.refuse_taken(overwrite)
-    who = Who(named(method), target, secure_aggregation, seed)
+    who = Who(named(method), target, secure_aggregation, every, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
     measurements = None if data is None else read_and_say(data, columns, reading)
     with progress() as bar:
@@ -113,7 +115,7 @@ def attack_(
 def _show(run: AttackRun) -> None:
     known, who = run.header.side_knowledge, run.target
     who = who if run.settings.who.secure_aggregation else f"user {who}"
-    say(f"{who}: {len(run.norms)} rounds, {run.configuration}, {_size(run)}")
+    say(f"{who}: {len(run.norms)} rounds{_every(run)}, {run.configuration}, {_size(run)}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if run.truth is None:
         say(f"no truth: {run.why_no_truth}")
@@ -155,6 +157,10 @@ def _judge(run: AttackRun) -> None:
         found_m, random_m = scores.emd_m, scores.emd_random_m
         if found_m is not None and random_m is not None and found_m > NO_BETTER * random_m:
             say(f"\n{name} does no better than random points in the area")
+
+
+def _every(run: AttackRun) -> str:
+    return "" if run.settings.who.every == 1 else f" (1 in {run.settings.who.every})"
 
 
 def _size(run: AttackRun) -> str:

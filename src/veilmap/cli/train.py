@@ -11,17 +11,20 @@ from veilmap.cli.data import read_and_say
 from veilmap.cli.options import (
     ColumnOptions,
     NetworkOptions,
+    ProtectionOptions,
     ReadingOptions,
     TaskOptions,
     TestOptions,
     TrainingOptions,
 )
+from veilmap.defences.step import as_text
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared, prepare
+from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.train import RoundRecord, Run, train
@@ -40,6 +43,7 @@ def train_(
     model: Path | None = None,
     task: TaskOptions = Task(),
     training: TrainingOptions = Training(),
+    protection: ProtectionOptions = Protection(),
     test: TestOptions = Split(),
     network: NetworkOptions = Network(),
     columns: ColumnOptions = Columns(),
@@ -63,7 +67,7 @@ def train_(
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()  # before the data are read, which may take long
     measurements = read_and_say(data, columns, reading)
-    prepared = prepare(measurements, RunSettings(task, test, network, training))
+    prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
     _announce(prepared)
     with progress() as bar:
         job = bar.add_task("training", total=len(prepared.rounds))
@@ -85,14 +89,15 @@ def _announce(prepared: Prepared) -> None:
     knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
     split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
     facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
-    width_km, height_km = prepared.area.width_m / 1000, prepared.area.height_m / 1000
+    width_km, height_km = plan.area.width_m / 1000, plan.area.height_m / 1000
     facts.add_row("area", f"{width_km:.2f} km x {height_km:.2f} km")
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
     facts.add_row("rounds", f"{rounds}, clock of {prepared.data.timezone}")
     facts.add_row("training", f"{plan.training.name}, {knobs}")
+    facts.add_row("defence", _defence(settings.protection))
     facts.add_row("test data", f"{len(prepared.test):,} rows, {split}")
     facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")
-    oracle = ", ".join(option_name(name) for name in settings.task.oracle)
+    oracle = ", ".join(option_name(name) for name in settings.oracle)
     facts.add_row(
         "oracle", f"taken from the data, where a deployment sets it: {oracle or 'nothing'}"
     )
@@ -107,6 +112,8 @@ def _conclude(run: Run, out: Path | None) -> None:
     summary.add_row("a constant, the training data's mean", f"{constant_db:.2f}")
     stdout.print()
     stdout.print(summary)
+    if run.defences:
+        _phones(run)
     if run.rmse_db > NO_BETTER * constant_db:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
         say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune")
@@ -115,6 +122,31 @@ def _conclude(run: Run, out: Path | None) -> None:
     else:
         folder = shlex.quote(str(out))
         say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
+
+
+def _defence(protection: Protection) -> str:
+    if not protection.defence:
+        return "none; choose steps with --defence"
+    who = f" on the phones of {', '.join(protection.defended)}" if protection.defended else ""
+    return ", then ".join(as_text(step) for step in protection.steps) + who
+
+
+def _phones(run: Run) -> None:
+    """What the steps did, and what they cost."""
+    names = ("turns", "points", "of", "centroid moved, m", "ms", "MB")
+    did = table(None, "what the phones did in a turn, mean", *names)
+    for step in run.defences:
+        moved = "-" if step.centroid_moved_m is None else f"{step.centroid_moved_m:,.0f}"
+        sizes = f"{step.points:,.1f}", f"{step.points_before:,.1f}"
+        cost = f"{1000 * step.seconds:,.1f}", f"{step.peak_mb:,.1f}"
+        did.add_row(step.step, f"{step.turns:,}", *sizes, moved, *cost)
+    stdout.print()
+    stdout.print(did)
+    for step in run.defences:
+        for title, figures in (("", step.figures), ("spent by one user: ", step.spent)):
+            if figures:
+                told = (f"{name.replace('_', ' ')} {value:,.4g}" for name, value in figures.items())
+                say(f"  {step.step}: {title}{', '.join(told)}")
 
 
 def _line(record: RoundRecord, timezone: str) -> str:

@@ -1,10 +1,14 @@
 """What server and users agree on before the first round."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
+from veilmap.area import Area
+from veilmap.defences.combinations import cumulative_faults
+from veilmap.defences.defence import Defence
+from veilmap.defences.step import Turn
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -53,13 +57,24 @@ class Training:
 
 @dataclass(frozen=True)
 class Plan:
-    """The network, the scale of its input and labels, the training, and the root seed.
+    """The network, the scale of its input and labels, the area, the training, and the root seed.
 
     The network learns ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
+    ``defence`` is what phones do besides; by default nothing.
     """
 
     network: Network
     scaler: Scaler
+    area: Area
     training: Training = Training()
     label_offset_dbm: float = 0.0
     seed: int = 0
+    defence: Defence = field(default_factory=Defence)
+
+    def __post_init__(self) -> None:
+        if self.training.cumulative:
+            refuse(cumulative_faults(self.defence.steps))
+
+    def turn(self, user: str, t: int) -> Turn:
+        """What the steps of a user's defence know in round t."""
+        return Turn(user, t, self.seed, self.area, self.scaler)

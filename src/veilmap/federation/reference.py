@@ -10,6 +10,7 @@ from math import floor
 
 import numpy as np
 
+from veilmap.defences.step import PointStep, UpdateStep
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData, Round
 from veilmap.model.dropout import Dropout
@@ -27,16 +28,20 @@ def server_executes(plan: Plan, rounds: Sequence[Round], users: Sequence[str]) -
         n_t, w_t = {}, {}
         for user in (users[k] for k in subset):  # 7
             if user in this.data:
-                w_t[user] = user_update(plan, user, w, this.number, this.data[user])  # 8
-                n_t[user] = len(this.data[user])
+                w_t[user], n_t[user] = user_update(plan, user, w, this.number, this.data[user])  # 8
         if w_t:
             w = _weighted_mean(w_t, n_t)  # 12
         yield w
 
 
-def user_update(plan: Plan, user: str, w: Floats, t: int, local_data: LocalData) -> Floats:
-    """UserUpdate(k, w, t, B)."""
-    local_batch = local_data  # 15, 16
+def user_update(
+    plan: Plan, user: str, w: Floats, t: int, local_data: LocalData
+) -> tuple[Floats, int]:
+    """UserUpdate(k, w, t, B), with steps that leave some points and need not learn."""
+    before, local_batch = w, local_data  # 15
+    for defence in plan.defence.of(user):
+        if isinstance(defence, PointStep):
+            local_batch, _ = defence.on_points(local_batch, plan.turn(user, t))  # 16
     n = len(local_batch)  # 17
     size = n if plan.training.batch_size == "inf" else plan.training.batch_size
     order = stream(plan.seed, "mini-batches", user, t).permutation(n)
@@ -51,7 +56,10 @@ def user_update(plan: Plan, user: str, w: Floats, t: int, local_data: LocalData)
         for b in batches:  # 20
             step = gradient(plan.network, w, b, dropout)
             w = w - np.float32(plan.training.learning_rate) * step  # 21
-    return w  # 22
+    for defence in plan.defence.of(user):
+        if isinstance(defence, UpdateStep):
+            w = before + defence.on_update(w - before, plan.turn(user, t))[0]
+    return w, n  # 22
 
 
 def _weighted_mean(w_t: Mapping[str, Floats], n_t: Mapping[str, int]) -> Floats:

@@ -1,12 +1,14 @@
 """The server's side of Algorithm 1: rounds of sampling, updating and averaging."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from veilmap.federation.client import user_update
+from veilmap.defences.defence import Report
+from veilmap.defences.memory import NEW, Memory
 from veilmap.federation.observation import Observation, Observer
+from veilmap.federation.phone import answer
 from veilmap.federation.plan import Plan
 from veilmap.local_data import Round
 from veilmap.model.network import Floats
@@ -15,13 +17,17 @@ from veilmap.streams import stream
 
 @dataclass(frozen=True)
 class RoundResult:
-    """w_t after round t, and who took part with how many points."""
+    """w_t after round t, and who took part with how many points.
+
+    ``reports`` are what the phones' defences did, by user; no server sees them.
+    """
 
     round: int
     start_s: float
     users: tuple[str, ...]
     n: tuple[int, ...]
     weights: Floats
+    reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
 
 
 def federate(
@@ -32,33 +38,45 @@ def federate(
     ``users`` are the K users of the federation; ``observer`` sees every update, as in line 9.
     """
     weights = plan.network.initialise(plan.seed)
+    memories = dict.fromkeys(users, NEW)
     for this in rounds:
-        result = run_round(plan, weights, this, users, observer)
+        result, memories = run_round(plan, weights, this, users, memories, observer)
         weights = result.weights
         yield result
 
 
 def run_round(
-    plan: Plan, weights: Floats, this: Round, users: Sequence[str], observer: Observer | None
-) -> RoundResult:
+    plan: Plan,
+    weights: Floats,
+    this: Round,
+    users: Sequence[str],
+    memories: dict[str, Memory],
+    observer: Observer | None,
+) -> tuple[RoundResult, dict[str, Memory]]:
     """Lines 5-12: sample users, collect their updates, average them by n_t^k / n_t.
 
     Users without data in this round send nothing; if nobody sends, the weights stay.
     """
-    asked = sample_users(plan, users, this.number)
-    active = [user for user in asked if user in this.data]
-    sizes = [len(this.data[user]) for user in active]
     # In float64, so that the average of equal updates is that update to the last bit.
-    total = np.zeros(len(weights))
-    for user, n in zip(active, sizes, strict=True):
-        after = user_update(plan, weights, this.data[user], user, this.number)
+    total, sizes, reports, kept = np.zeros(len(weights)), {}, {}, dict(memories)
+    for user in sample_users(plan, users, this.number):
+        if user not in this.data:
+            continue
+        sent = answer(plan, weights, this.data[user], user, this.number, memories[user])
+        kept[user], reports[user] = sent.memory, sent.reports
+        if sent.weights is None:
+            continue
+        sizes[user] = sent.n
+        total += sent.n * sent.weights.astype(np.float64)
         if observer:
-            observer.see(Observation(this.number, user, weights, after, n, this.start_s))
-        total += n / sum(sizes) * after.astype(np.float64)
+            observer.see(
+                Observation(this.number, user, weights, sent.weights, sent.n, this.start_s)
+            )
     if observer:
         observer.end_round()
-    average = total.astype(np.float32) if active else weights
-    return RoundResult(this.number, this.start_s, tuple(active), tuple(sizes), average)
+    average = (total / sum(sizes.values())).astype(np.float32) if sizes else weights
+    who, n = tuple(sizes), tuple(sizes.values())
+    return RoundResult(this.number, this.start_s, who, n, average, reports), kept
 
 
 def sample_users(plan: Plan, users: Sequence[str], t: int) -> list[str]:

@@ -13,7 +13,8 @@ class SideKnowledge:
     """What the server knows besides the updates: because it set it, or because it is public.
 
     ``oracle`` names those of these facts that a simulation took from the users' own data, which
-    no real server has: ``area``, ``scaler``, ``label_offset_dbm``.
+    no real server has: ``area``, ``scaler``, ``label_offset_dbm``. ``defence`` are the steps that
+    phones take before they send, which are no secret: a defence must not rest on being unknown.
     """
 
     scaler: Scaler
@@ -23,6 +24,7 @@ class SideKnowledge:
     training: Training
     interval_s: float
     oracle: tuple[str, ...] = ()
+    defence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from veilmap.transcript import Entry
 
 
 def attack(
-    path: str | Path,
+    path: str | Path | Seen,
     settings: AttackSettings | None = None,
     *,
     data: Measurements | None = None,
@@ -47,7 +47,7 @@ def attack(
     """Find where a user was from what the server saw.
 
     Args:
-        path: the folder that ``train`` made, or a transcript.
+        path: the folder that ``train`` made, or a transcript, or what was seen in memory.
         settings: everything that decides the attacks; or give ``keywords`` instead, such as
             ``method=("search", "heatmap"), target="0"``.
         data: the measurements, if the run does not say where they are or if it is a transcript.
@@ -70,7 +70,7 @@ def attack(
     folder = None if out is None else AttackFolder(out)
     if folder is not None:
         folder.refuse_taken(overwrite)
-    seen = open_seen(path, data, cell, timezone)
+    seen = path if isinstance(path, Seen) else open_seen(path, data, cell, timezone)
     # One thread: the products are small, and bits must not depend on the number of cores.
     with one_thread():
         run = _Work(seen, settings, keep_path, theory).run(on_begin, on_done)
@@ -87,10 +87,11 @@ class _Work:
         entries = list(seen.transcript.entries())
         self._summed = settings.who.secure_aggregation
         self._target = SUM if self._summed else _target(entries, settings)
-        self._users: dict[int, list[str]] = {}
+        everyone: dict[int, list[str]] = {}
         for each in entries:
             if self._summed or each.user == self._target:
-                self._users.setdefault(each.round, []).append(each.user)
+                everyone.setdefault(each.round, []).append(each.user)
+        self._users = dict(list(everyone.items())[:: settings.who.every])
         self._truth = None if seen.truth is None else self._truth_of_target(seen.truth)
         self._attacks = settings.make(self._centroids_m(), keep_path)
 
@@ -107,7 +108,7 @@ class _Work:
             for name, method in self._attacks.items():
                 every[name] += method.attack(header, chunk, on_done)
         return AttackRun(
-            path=str(self._seen.path),
+            path=str(self._seen.path or "memory"),
             header=header,
             configuration=self._seen.configuration,
             settings=self._settings,
@@ -123,7 +124,7 @@ class _Work:
 
     def _chunks(self) -> Iterator[list[Observation]]:
         """The target's updates; all at once where one attack starts from the one before."""
-        everybody = iter(self._seen.transcript)
+        everybody = (each for each in self._seen.transcript if each.round in self._users)
         if self._summed:
             updates = secure_sum(everybody)
         else:

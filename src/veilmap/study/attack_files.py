@@ -68,15 +68,13 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
     }
     rows = []
     for name, scores in run.scores.items():
-        figures = scores.as_dict()
-        del figures["places"]
         rows.append(
             result_row(
                 run.configuration,
                 run.settings.who.seed,
                 attack=name,
                 target=run.target,
-                **figures,
+                **scores.figures(),
             )
         )
     history = [_line(run, name, each) for name, every in run.every.items() for each in every]

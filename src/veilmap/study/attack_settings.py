@@ -103,6 +103,7 @@ class Who:
         method: the attacks to run.
         target: the user; by default the one with the most points.
         secure_aggregation: the server sees only the weighted sum of each round.
+        every: attack only every so many rounds of the user, from the first; all by default.
         seed: of random starts and of the random reference.
     """
 
@@ -112,6 +113,7 @@ class Who:
     method: tuple[MethodName, ...] = METHODS
     target: str | None = None
     secure_aggregation: bool = False
+    every: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -123,6 +125,8 @@ class Who:
         for name in self.method:
             if name not in METHODS:
                 yield unknown_choice("method", name, METHODS)
+        if self.every < 1:
+            yield out_of_range("every", "at least 1", self.every)
         if self.seed < 0:
             yield out_of_range("seed", "at least 0", self.seed)
         if self.secure_aggregation and self.target is not None:

@@ -4,15 +4,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from veilmap.area import Area
+from veilmap.defences.defence import Defence
 from veilmap.errors import UserError
 from veilmap.federation.plan import Plan
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Round, Scaler
 from veilmap.measurements import Measurements
 from veilmap.rounds import cumulative, cut, parse_interval, pooled
+from veilmap.streams import stream
+from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
+
+# Of the training data, for defences that learn from a public sample: the larger of the two shares
+# from which the paper's App. B lets an attacker learn the mean signal.
+PUBLIC_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,6 @@ class Prepared:
     settings: RunSettings
     data: Measurements
     plan: Plan
-    area: Area
     rounds: tuple[Round, ...]
     users: tuple[str, ...]
     test: LocalData
@@ -42,12 +49,13 @@ class Prepared:
         """What the server knows besides the updates."""
         known = SideKnowledge(
             self.plan.scaler,
-            self.area,
+            self.plan.area,
             self.data.projection.epsg,
             self.plan.label_offset_dbm,
             self.plan.training,
             parse_interval(self.settings.task.interval),
-            self.settings.task.oracle,
+            self.settings.oracle,
+            self.settings.protection.defence,
         )
         return Header(self.plan.network, known)
 
@@ -57,14 +65,12 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
     task = settings.task
     of_cell = data.of_cell(task.cell)
     training, test = settings.test.apply(of_cell, task.seed)
-    area = _area(of_cell, task)
     points, test_points = pooled(training), pooled(test)
     mean_dbm = float(points.rsrp_dbm.mean())
     return Prepared(
         settings=settings,
         data=of_cell,
-        plan=_plan(settings, area, points, mean_dbm),
-        area=area,
+        plan=_plan(settings, _area(of_cell, task), training, points),
         rounds=cut(training, parse_interval(task.interval), of_cell.first),
         users=tuple(sorted(training.users)),
         test=test_points,
@@ -72,15 +78,37 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
     )
 
 
-def _plan(settings: RunSettings, area: Area, points: LocalData, mean_dbm: float) -> Plan:
+def _plan(settings: RunSettings, area: Area, training: Measurements, points: LocalData) -> Plan:
     task = settings.task
     return Plan(
         network=settings.model,
         scaler=Scaler.of_area(area) if task.scaler == "area" else Scaler.fitted(points.xy_m),
+        area=area,
         training=settings.training,
-        label_offset_dbm=_label_offset_dbm(task, mean_dbm),
+        label_offset_dbm=_label_offset_dbm(task, float(points.rsrp_dbm.mean())),
         seed=task.seed,
+        defence=_defence(settings.protection, training, task.seed),
     )
+
+
+def _defence(protection: Protection, training: Measurements, seed: int) -> Defence:
+    strangers = sorted(set(protection.defended) - set(training.users))
+    if strangers:
+        raise UserError(
+            f"user {strangers[0]!r} is to be defended and has no training data in the cell; "
+            f"choose from: {', '.join(sorted(training.users)[:8])}"
+        )
+    public = _public_sample(training, seed) if protection.oracle else {}
+    return Defence(protection.steps, protection.defended or None, public)
+
+
+def _public_sample(training: Measurements, seed: int) -> dict[str, LocalData]:
+    """Single rows at random, by user."""
+    count = max(round(PUBLIC_SHARE * len(training)), 1)
+    chosen = np.zeros(len(training), bool)
+    chosen[stream(seed, "public sample").permutation(len(training))[:count]] = True
+    sample = training.keep(pl.Series(chosen))
+    return {user: pooled(sample.keep(pl.col("user") == user)) for user in sample.users}
 
 
 def _area(data: Measurements, task: Task) -> Area:

@@ -58,16 +58,16 @@ def versions() -> dict[str, str]:
 
 def _resolved(prepared: Prepared) -> dict[str, Any]:
     return {
-        "configuration": prepared.plan.training.name,
+        "configuration": prepared.settings.configuration,
         "cell": prepared.cell,
         "users": len(prepared.users),
         "rounds": len(prepared.rounds),
         "test_points": len(prepared.test),
-        "area_m": asdict(prepared.area),
+        "area_m": asdict(prepared.plan.area),
         "epsg": prepared.data.projection.epsg,
         "scaler": asdict(prepared.plan.scaler),
         "label_offset_dbm": prepared.plan.label_offset_dbm,
-        "oracle": list(prepared.settings.task.oracle),
+        "oracle": list(prepared.settings.oracle),
     }
 
 

@@ -1,13 +1,14 @@
 """What an attack starts from: a transcript, and where the user really was, if that is known."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from veilmap.errors import UserError
-from veilmap.federation.side_knowledge import SideKnowledge
+from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
@@ -15,12 +16,41 @@ from veilmap.settings import parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
-from veilmap.study.prepare import prepare
+from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
-from veilmap.transcript import HEADER, Transcript
+from veilmap.transcript import HEADER, Entry, Transcript
 
 Truth = Mapping[int, Mapping[str, LocalData]]  # by round and user
+
+
+class Updates(Protocol):
+    """What a server saw, on disk or in memory."""
+
+    @property
+    def header(self) -> Header:
+        """The network and the side knowledge."""
+
+    def __iter__(self) -> Iterator[Observation]: ...
+
+    def entries(self) -> Iterator[Entry]:
+        """Who came when with how many points."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a server saw, in memory."""
+
+    header: Header
+    observations: Sequence[Observation]
+
+    def __iter__(self) -> Iterator[Observation]:
+        return iter(self.observations)
+
+    def entries(self) -> Iterator[Entry]:
+        """Who came when with how many points."""
+        for each in self.observations:
+            yield Entry(each.round, each.start_s, each.user, each.n)
 
 
 @dataclass(frozen=True)
@@ -30,12 +60,23 @@ class Seen:
     ``truth`` is None where nobody can tell; ``why_no_truth`` says why.
     """
 
-    path: Path
-    transcript: Transcript
+    path: Path | None
+    transcript: Updates
     configuration: str
     timezone: str
     truth: Truth | None
     why_no_truth: str = ""
+
+
+def seen_of(prepared: Prepared, observations: Sequence[Observation]) -> Seen:
+    """The observations of a run that was kept in memory."""
+    return Seen(
+        None,
+        Recorded(prepared.header, observations),
+        prepared.settings.configuration,
+        prepared.data.timezone,
+        _truth(prepared),
+    )
 
 
 def open_seen(
@@ -105,7 +146,7 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
 
 def _run(folder: RunFolder, data: Measurements | None) -> Seen:
     record = json.loads(folder.settings.read_bytes())
-    tables = {name: record[name] for name in ("task", "test", "model", "training")}
+    tables = {part.name: record[part.name] for part in fields(RunSettings)}
     settings = parse(RunSettings, tables, str(folder.settings))
     transcript, about = folder.load_transcript(), record["data"]
     name, clock = record["resolved"]["configuration"], about["timezone"]
@@ -120,10 +161,12 @@ def _run(folder: RunFolder, data: Measurements | None) -> Seen:
             f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
             "differ; give the same file, read with the same options, with --data"
         )
+    return Seen(folder.path, transcript, name, clock, _truth(prepared))
+
+
+def _truth(prepared: Prepared) -> Truth:
     # A later round of cumulative training repeats the data; the truth of a round is its own data.
-    return Seen(
-        folder.path, transcript, name, clock, {this.number: this.data for this in prepared.rounds}
-    )
+    return {this.number: this.data for this in prepared.rounds}
 
 
 def _reread(read_with: Mapping[str, Any]) -> Measurements | None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
+from veilmap.defences.step import as_text
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.plan import Training
 from veilmap.geo import box_faults
@@ -15,6 +16,8 @@ from veilmap.rounds import Split, parse_interval
 from veilmap.settings import group, parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.study.notation import JOINED_BY
+from veilmap.study.protection import Protection
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,11 @@ class Task:
             yield out_of_range("seed", "at least 0", self.seed)
 
     @property
+    def centred(self) -> bool:
+        """Whether the network learns deviations from a public mean, and not raw dBm."""
+        return self.label_offset_dbm not in ("none", 0)
+
+    @property
     def oracle(self) -> tuple[str, ...]:
         """What is taken from the users' own data, which no real server has."""
         taken = {
@@ -82,11 +90,24 @@ class RunSettings:
     test: Split = field(default_factory=Split)
     model: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
+    protection: Protection = field(default_factory=Protection)
 
     @classmethod
     def of(cls, **keywords: Any) -> "RunSettings":
-        """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, batch_size="inf")``."""
+        """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, defence=("diverse",))``."""
         return parse(cls, group(cls, keywords, "settings"), "settings")
+
+    @property
+    def configuration(self) -> str:
+        """The scheme and the defences by name: ``fedavg + diverse:eps_m=50 + centre``."""
+        steps = [as_text(step) for step in self.protection.steps]
+        centre = ["centre"] if self.task.centred else []
+        return JOINED_BY.join([self.training.name, *steps, *centre])
+
+    @property
+    def oracle(self) -> tuple[str, ...]:
+        """What is taken from the users' own data, which no real server or phone has."""
+        return self.task.oracle + self.protection.oracle
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from veilmap.federation.observation import Observer
 from veilmap.federation.server import RoundResult, federate
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
-from veilmap.model.network import Floats
 from veilmap.model.threads import one_thread
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
+from veilmap.study.phones import StepSummary, summarise
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row, results, settings_record
 from veilmap.study.run_folder import RunFolder
@@ -38,11 +38,12 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its map, its history, and what it was made of."""
+    """A finished run: its map, its history, what its phones did, and what it was made of."""
 
     prepared: Prepared
     history: tuple[RoundRecord, ...]
     signal_map: SignalMap
+    defences: tuple[StepSummary, ...] = ()
 
     @property
     def rmse_db(self) -> float:
@@ -53,7 +54,7 @@ class Run:
         """What ``results.json`` holds."""
         plan = self.prepared.plan
         row = result_row(
-            plan.training.name,
+            self.prepared.settings.configuration,
             plan.seed,
             rounds=len(self.history),
             rmse_db=self.rmse_db,
@@ -61,7 +62,8 @@ class Run:
             seconds=sum(record.seconds for record in self.history),
         )
         history = [asdict(record) for record in self.history]
-        return results(settings_record(self.prepared), [row], history)
+        content = results(settings_record(self.prepared), [row], history)
+        return {**content, "defences": [step.as_dict() for step in self.defences]}
 
 
 OnRound = Callable[[RoundRecord], None]
@@ -102,34 +104,41 @@ def train(
     if folder is not None:
         folder.clear()
     writer = None if folder is None else TranscriptWriter(folder.transcript, data.header)
-    run = _train(data, writer, on_round, past)
+    run = train_prepared(data, writer, on_round, past)
     if folder is not None:
         folder.write(run.signal_map, run.results())
     return run
 
 
-def _train(
-    prepared: Prepared, observer: Observer | None, on_round: OnRound | None, past: bool
+def train_prepared(
+    prepared: Prepared,
+    observer: Observer | None = None,
+    on_round: OnRound | None = None,
+    past: bool = False,
 ) -> Run:
-    history, weights = [], prepared.plan.network.initialise(prepared.plan.seed)
+    """Train in memory; ``observer`` sees what the server sees."""
+    history, diary = [], []
+    weights = prepared.plan.network.initialise(prepared.plan.seed)
     with one_thread():
-        for record, after in _rounds(prepared, observer, past):
+        for record, result in _rounds(prepared, observer, past):
             if not isfinite(record.rmse_db):
                 raise UserError(
                     f"training diverged in round {record.round} (RMSE {record.rmse_db}); lower "
                     f"--learning-rate, now {prepared.plan.training.learning_rate:g}"
                 )
-            weights = after
+            weights = result.weights
             history.append(record)
+            diary.append(result.reports)
             if on_round:
                 on_round(record)
-    return Run(prepared, tuple(history), SignalMap(_map_facts(prepared), weights))
+    defences = summarise(prepared.plan.defence.steps, diary)
+    return Run(prepared, tuple(history), SignalMap(_map_facts(prepared), weights), defences)
 
 
 def _rounds(
     prepared: Prepared, observer: Observer | None, past: bool
-) -> Iterator[tuple[RoundRecord, Floats]]:
-    """Each round's record and the weights after it."""
+) -> Iterator[tuple[RoundRecord, RoundResult]]:
+    """Each round's record and its result."""
     plan, test = prepared.plan, Evaluation(prepared.plan, prepared.test)
     federation = federate(plan, prepared.training_rounds, prepared.users, observer)
     earlier: list[Evaluation] = []
@@ -138,7 +147,7 @@ def _rounds(
         result = next(federation)
         seconds = time.perf_counter() - before
         past_db = joint_rmse_db(earlier, result.weights) if earlier else None
-        yield _record(result, test.rmse_db(result.weights), past_db, seconds), result.weights
+        yield _record(result, test.rmse_db(result.weights), past_db, seconds), result
         if past:
             earlier.append(Evaluation(plan, LocalData.join(list(this.data.values()))))
 
@@ -157,6 +166,6 @@ def _map_facts(prepared: Prepared) -> MapFacts:
         plan.network,
         plan.scaler,
         plan.label_offset_dbm,
-        prepared.area,
+        plan.area,
         prepared.data.projection,
     )

@@ -1,0 +1,42 @@
+"""What a phone does in a round: choose its points, train, and send."""
+
+from dataclasses import dataclass
+
+from veilmap.defences.defence import Report
+from veilmap.defences.memory import Memory
+from veilmap.federation.client import user_update
+from veilmap.federation.plan import Plan
+from veilmap.local_data import LocalData
+from veilmap.model.network import Floats
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What leaves the phone, w_t^k and n_t^k, and what stays on it.
+
+    Attributes:
+        weights: None if the defence left no point to train on; then nothing is sent.
+        n: the points trained on.
+        reports: of the steps of the defence, for the phone's owner.
+        memory: for the next round.
+    """
+
+    weights: Floats | None
+    n: int
+    reports: tuple[Report, ...]
+    memory: Memory
+
+
+def answer(
+    plan: Plan, weights: Floats, data: LocalData, user: str, t: int, memory: Memory
+) -> Answer:
+    """Lines 15-22 of Algorithm 1 from D_t^k, with the defence before and after training."""
+    turn = plan.turn(user, t)
+    batch, reports, memory = plan.defence.local_batch(data, turn, memory)
+    if not len(batch):
+        return Answer(None, 0, reports, memory)
+    after = user_update(plan, weights, batch, user, t)
+    update, more = plan.defence.update(after - weights, len(batch), turn)
+    # Without a step on the update the weights go out as they are, to the bit.
+    sent = weights + update if more else after
+    return Answer(sent, len(batch), (*reports, *more), memory)

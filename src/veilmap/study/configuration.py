@@ -1,0 +1,69 @@
+"""Configurations by name, as a study lists them: ``fedavg + farthest:eps_m=50,num=20 + centre``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from veilmap.errors import unknown_choice
+from veilmap.federation.plan import Training
+from veilmap.settings import parse, plain
+from veilmap.study.notation import JOINED_BY, name_and_values, with_units
+from veilmap.study.protection import Protection
+from veilmap.study.settings import RunSettings, Task
+
+# The schemes with the paper's B and E; η and the rest stay as the settings have them.
+SCHEMES: dict[str, dict[str, Any]] = {
+    "fedsgd": {"epochs": 1, "batch_size": "inf"},
+    "fedavg": {"epochs": 5, "batch_size": 20},
+}
+CENTRE = "centre"
+
+
+@dataclass(frozen=True)
+class Centre:
+    """Our own defence: the network learns the deviation from a public mean.
+
+    With raw labels all residuals have one sign while the network has not learned the mean, which
+    is what lets an attacker add them up; around the mean they cancel.
+
+    Attributes:
+        offset_dbm: the public mean; by default that of the training data, rounded to 1 dB.
+    """
+
+    offset_dbm: float | None = None
+
+    def apply(self, task: Task) -> Task:
+        """The task with these labels."""
+        return replace(
+            task, label_offset_dbm="mean" if self.offset_dbm is None else self.offset_dbm
+        )
+
+
+def configure(settings: RunSettings, text: str) -> RunSettings:
+    """The settings under a configuration: a scheme, then steps, and centre among them.
+
+    ``fedavg:learning_rate=1e-5 + diverse:eps_m=50`` sets what it names and leaves the rest.
+    """
+    scheme, *parts = text.split(JOINED_BY)
+    steps = tuple(part.strip() for part in parts if name_and_values(part)[0] != CENTRE)
+    protection = replace(settings.protection, defence=steps) if steps else Protection()
+    return replace(
+        settings,
+        task=_task(settings.task, parts),
+        training=_training(settings.training, scheme),
+        protection=protection,
+    )
+
+
+def _training(training: Training, text: str) -> Training:
+    name, values = name_and_values(text)
+    if name not in SCHEMES:
+        raise unknown_choice("scheme", name, SCHEMES)
+    return parse(Training, {**plain(training), **SCHEMES[name], **values}, name)
+
+
+def _task(task: Task, parts: Sequence[str]) -> Task:
+    for name, values in map(name_and_values, parts):
+        if name == CENTRE:
+            task = parse(Centre, with_units(values, Centre), name).apply(task)
+    return task

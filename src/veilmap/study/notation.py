@@ -1,0 +1,40 @@
+"""How a step with its settings is written: ``farthest:eps_m=50,num=20``."""
+
+import re
+from dataclasses import fields
+from typing import Any
+
+from veilmap.defences.step import Step
+from veilmap.defences.steps import STEPS
+from veilmap.errors import UserError, unknown_choice
+from veilmap.settings import parse
+
+JOINED_BY = " + "
+
+
+def step_of(text: str) -> Step:
+    """The step that a text such as ``diverse:eps_m=50`` stands for; units may be left out."""
+    name, values = name_and_values(text)
+    if name not in STEPS:
+        raise unknown_choice("defence", name, STEPS)
+    kind = STEPS[name]
+    return parse(kind, with_units(values, kind), name)
+
+
+def name_and_values(text: str) -> tuple[str, dict[str, str]]:
+    """``dp:epsilon=8,rounds=11`` → ``dp`` and its settings, still as text."""
+    name, _, rest = text.strip().partition(":")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair.strip()]
+    for key, equals, value in pairs:
+        if not (key.strip() and equals and value.strip()):
+            raise UserError(
+                f"cannot read {text!r}; write a name, and its settings after a colon: "
+                "farthest:eps_m=50,num=20"
+            )
+    return name.strip(), {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def with_units(values: dict[str, str], kind: type) -> dict[str, Any]:
+    """The settings under their full names: ``eps`` is ``eps_m``."""
+    short = {re.sub(r"_(m|db|dbm|s)$", "", field.name): field.name for field in fields(kind)}
+    return {short.get(name, name): value for name, value in values.items()}

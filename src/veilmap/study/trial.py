@@ -1,0 +1,64 @@
+"""One configuration with one seed, trained and attacked: the unit that studies are made of."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from veilmap.federation.observation import Observation
+from veilmap.measurements import Measurements
+from veilmap.study.attack import attack
+from veilmap.study.attack_run import AttackRun
+from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.prepare import prepare
+from veilmap.study.results import result_row
+from veilmap.study.seen import seen_of
+from veilmap.study.settings import RunSettings
+from veilmap.study.train import Run, train_prepared
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run and what the server made of it."""
+
+    run: Run
+    attacked: AttackRun
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One per attack: the price in dB, what was found, and what the phones did."""
+        defences = [step.as_dict() for step in self.run.defences]
+        return [
+            result_row(
+                self.attacked.configuration,
+                self.run.prepared.plan.seed,
+                attack=name,
+                target=self.attacked.target,
+                rmse_db=self.run.rmse_db,
+                rmse_constant_db=self.run.prepared.rmse_constant_db,
+                defences=defences,
+                **scores.figures(),
+            )
+            for name, scores in self.attacked.scores.items()
+        ]
+
+
+def trial(data: Measurements, settings: RunSettings, attacks: AttackSettings) -> Trial:
+    """Train in memory and attack what one user sent."""
+    prepared = prepare(data, settings)
+    seen = _Watch(attacks.who.target)
+    run = train_prepared(prepared, seen)
+    return Trial(run, attack(seen_of(prepared, seen.observations), attacks))
+
+
+@dataclass
+class _Watch:
+    """Keeps the updates of one user, or of all where none is named."""
+
+    user: str | None
+    observations: list[Observation] = field(default_factory=list)
+
+    def see(self, observation: Observation) -> None:
+        """Keep it if it is the user's."""
+        if self.user in (None, observation.user):
+            self.observations.append(observation)
+
+    def end_round(self) -> None:
+        """Nothing to finish."""

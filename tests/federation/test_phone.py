@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from tests.conftest import make_local_data
+from tests.defences.fakes import First, Twice
+from tests.federation.test_federation import USERS, make_plan, make_rounds
+from veilmap.defences.geoind import GeoIndistinguishability
+from veilmap.defences.memory import NEW
+from veilmap.errors import UserError
+from veilmap.federation.client import user_update
+from veilmap.federation.observation import Recorder
+from veilmap.federation.phone import answer
+from veilmap.federation.server import federate
+
+
+def test_a_phone_trains_on_what_its_defence_left_and_says_how_many():
+    plan, data = make_plan(defence=(First(7),)), make_local_data(20)
+    weights = plan.network.initialise(0)
+    sent = answer(plan, weights, data, "a", 1, NEW)
+    assert sent.n == 7
+    chosen = data.take(np.arange(7))
+    np.testing.assert_array_equal(sent.weights, user_update(plan, weights, chosen, "a", 1))
+
+
+def test_a_step_on_the_update_changes_what_is_sent():
+    plan, data = make_plan(defence=(Twice(),)), make_local_data(20)
+    weights = plan.network.initialise(0)
+    sent = answer(plan, weights, data, "a", 1, NEW)
+    step = user_update(make_plan(), weights, data, "a", 1) - weights
+    np.testing.assert_allclose(sent.weights, weights + 2 * step, rtol=1e-6)
+
+
+def test_a_phone_without_points_sends_nothing_and_the_weights_stay():
+    plan, seen = make_plan(defence=(First(0),)), Recorder()
+    results = list(federate(plan, make_rounds(2), USERS, seen))
+    assert seen.observations == []
+    assert [result.users for result in results] == [(), ()]
+    np.testing.assert_array_equal(results[1].weights, plan.network.initialise(0))
+    assert results[0].reports["a"][0].points == 0
+
+
+def test_the_average_weighs_users_by_the_points_they_trained_on():
+    plan, seen = make_plan(defence=(First(9),)), Recorder()
+    (result,) = federate(plan, make_rounds(1), USERS, seen)
+    assert result.n == (9, 9, 1)
+    mean = np.average([each.weights_after for each in seen.observations], axis=0, weights=result.n)
+    np.testing.assert_allclose(result.weights, mean, atol=1e-6)
+
+
+def test_cumulative_training_refuses_steps_that_move_points():
+    with pytest.raises(UserError, match="the mean of many draws is the true point"):
+        make_plan(defence=(GeoIndistinguishability(0.01),), cumulative=True)
+    make_plan(defence=(First(),), cumulative=True)

@@ -1,0 +1,133 @@
+from dataclasses import fields
+
+import pytest
+
+from veilmap.defences.diverse import DiverseBatch
+from veilmap.defences.farthest import FarthestBatch
+from veilmap.defences.step import as_text
+from veilmap.defences.steps import STEPS
+from veilmap.errors import UserError
+from veilmap.study.configuration import configure
+from veilmap.study.notation import step_of
+from veilmap.study.protection import Protection
+from veilmap.study.settings import RunSettings
+
+RAW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4, seed=3)
+
+
+def test_a_scheme_sets_b_and_e_and_leaves_the_rest():
+    fedsgd, fedavg = (configure(RAW, name).training for name in ("fedsgd", "fedavg"))
+    assert (fedsgd.batch_size, fedsgd.epochs) == ("inf", 1)
+    assert (fedavg.batch_size, fedavg.epochs) == (20, 5)
+    assert fedsgd.learning_rate == fedavg.learning_rate == 1e-4
+    assert configure(RAW, "fedsgd").task == RAW.task
+
+
+def test_settings_of_a_scheme_stand_after_a_colon():
+    training = configure(RAW, "fedavg:learning_rate=1e-5,epochs=2,cumulative=true").training
+    assert (training.learning_rate, training.epochs, training.cumulative) == (1e-5, 2, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fedsgd",
+        "fedavg + centre",
+        "fedavg + diverse:eps_m=5 + centre",
+        "fedsgd + farthest:eps_m=5,num=3 + dp:epsilon=100",
+        "cumulative fedavg",
+    ],
+)
+def test_a_configuration_has_the_name_it_was_made_from(text):
+    given = text.replace("cumulative fedavg", "fedavg:cumulative=true")
+    assert configure(RAW, given).configuration == text
+
+
+def test_centre_takes_the_mean_or_a_number():
+    assert configure(RAW, "fedavg + centre").task.label_offset_dbm == "mean"
+    assert configure(RAW, "fedavg + centre:offset_dbm=-80").task.label_offset_dbm == -80
+    assert configure(RAW, "fedavg + centre:offset=-80").configuration == "fedavg + centre"
+
+
+def test_a_plain_configuration_takes_the_defence_away():
+    defended = RunSettings.of(defence=("diverse",), defended=("0",))
+    assert configure(defended, "fedavg").protection == Protection()
+    assert configure(defended, "fedavg + farthest").protection.defended == ("0",)
+
+
+@pytest.mark.parametrize("name", ["diverse", "farthest", "geoind", "gan"])
+def test_defaults_need_not_be_written(name):
+    assert step_of(name) == step_of(as_text(step_of(name))) == STEPS[name]()
+
+
+def test_the_main_setting_is_always_told():
+    assert as_text(step_of("diverse")) == "diverse:eps_m=50"
+    assert as_text(step_of("farthest:num=20")) == "farthest:eps_m=50"
+    assert as_text(step_of("dp:true_epsilon=8")) == "dp:true_epsilon=8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["diverse:eps_m=0.1", "farthest:eps_m=5,num=5", "random:num=5", "dp:true_epsilon=8,rounds=11"],
+)
+def test_what_is_written_is_read_back(text):
+    assert as_text(step_of(text)) == text
+
+
+def test_every_step_is_written_and_read_back_with_all_its_settings():
+    given = {
+        "diverse": "eps_m=1,size=9,min_points=2,noise=drop",
+        "farthest": "eps_m=1,num=9,min_points=2,noise=drop",
+        "random": "num=9",
+        "dp": "epsilon=3,clip=2,delta=1e-06",
+        "geoind": "epsilon_per_m=0.5,remap=False",
+        "gan": "rho=0.25,learns_from=public",
+    }
+    assert set(given) == set(STEPS)
+    for name, values in given.items():
+        step = step_of(f"{name}:{values}")
+        assert step_of(as_text(step)) == step
+        assert all(pair in as_text(step) for pair in values.split(","))
+
+
+def test_units_may_be_left_out():
+    assert step_of("farthest:eps=5,num=3") == FarthestBatch(eps_m=5.0, num=3)
+    assert step_of(" diverse : eps = 5 ") == DiverseBatch(eps_m=5.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fartest", "unknown defence 'fartest'; choose one of: diverse, farthest, random"),
+        ("diverse:eps", "cannot read 'diverse:eps'"),
+        ("diverse:eps=", "cannot read"),
+        ("diverse:epz=5", "unknown setting 'epz'; choose one of: eps_m, size"),
+        ("diverse:eps=-1", "eps_m must be"),
+        ("farthest:num=2.5", "num: .*2.5"),
+        ("farthest:num=many", "num: .*'many'"),
+    ],
+)
+def test_a_bad_step_is_refused_by_name(text, message):
+    with pytest.raises(UserError, match=message):
+        step_of(text)
+
+
+def test_an_unknown_scheme_is_refused():
+    with pytest.raises(UserError, match="unknown scheme 'fedsgg'; choose one of: fedsgd, fedavg"):
+        configure(RAW, "fedsgg + diverse")
+
+
+def test_whom_to_defend_needs_a_defence():
+    with pytest.raises(UserError, match="say how with --defence"):
+        Protection(defended=("0",))
+
+
+def test_a_public_sample_is_an_oracle():
+    assert Protection(("gan:learns_from=public",)).oracle == ("public sample",)
+    assert Protection(("gan",)).oracle == ()
+    assert "public sample" in RunSettings.of(defence=("gan:learns_from=public",)).oracle
+
+
+def test_the_run_settings_are_the_tables_of_a_file():
+    names = [part.name for part in fields(RunSettings)]
+    assert names == ["task", "test", "model", "training", "protection"]

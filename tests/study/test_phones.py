@@ -1,0 +1,36 @@
+import pytest
+
+from tests.defences.fakes import East, First, Twice
+from veilmap.defences.defence import Report
+from veilmap.study.phones import summarise
+
+
+def report(step, before, after, moved_m, seconds=0.1, mb=1.0, **figures):
+    return Report(step, before, after, moved_m, seconds, mb, figures)
+
+
+def test_a_step_is_summed_up_over_users_and_rounds():
+    """Points 10 + 30 → 2 + 4; of the moves 1, 5, 9 the middle; mean of 0.1, 0.1, 0.4 s."""
+    diary = [
+        {"a": (report("first:num=1", 10, 2, 1.0, asked=2),), "b": ()},
+        {"a": (report("first:num=1", 30, 4, 5.0, mb=3.0),)},
+        {"b": (report("first:num=1", 8, 6, 9.0, seconds=0.4, asked=4),)},
+    ]
+    (found,) = summarise([First(), East()], diary)
+    assert (found.step, found.turns) == ("first:num=1", 3)
+    assert (found.points_before, found.points, found.kept_share) == (16, 4, 0.25)
+    assert (found.centroid_moved_m, found.peak_mb, found.seconds_max) == (5, 3, 0.4)
+    assert found.seconds == pytest.approx(0.2)
+    assert found.figures == {"asked": 3}
+    assert found.spent == {}
+
+
+def test_the_budget_is_that_of_the_user_who_spent_most():
+    turn = (report("twice", 5, 5, 0.0, norm=1.0),)
+    (found,) = summarise([Twice()], [{"a": turn, "b": turn}, {"a": turn}])
+    assert found.spent == {"units": 2}
+
+
+def test_a_step_that_never_leaves_a_point_has_no_centroid():
+    (found,) = summarise([First(0)], [{"a": (report("first:num=0", 5, 0, None),)}])
+    assert (found.centroid_moved_m, found.kept_share) == (None, 0)
