@@ -55,8 +55,9 @@ MANY = (
     "diverse:eps_m=50 + centre",
 )
 SCHEMES = ("fedsgd", "fedavg")
-# The search finds the optimum of the same objective; DLG stands for what its optimiser makes of it.
-DLG = {"max_iterations": 500, "attack_rate": 0.05}
+# A quarter of an hour instead of hours: on the campus 5,000 smaller steps of DLG, and a heat map of
+# finer cells, came to the same figures within the spread of the seeds.
+FASTER = {"max_iterations": 500, "attack_rate": 0.05, "cells": 500, "finest_m": 30.0}
 FIGURES = {
     "dlg": ("emd_paper", "diverged_share", "distance_m", "distance_median_m", "nearest_m"),
     "search": ("emd_paper", "diverged_share", "distance_median_m", "nearest_m"),
@@ -97,7 +98,7 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
         split="random",
         seed=seed,
     )
-    attacks = AttackSettings.of(target=target, every=options.every, seed=seed, **DLG)
+    attacks = AttackSettings.of(target=target, every=options.every, seed=seed, **FASTER)
     done = trial(data, configure(settings, name), attacks)
     return [{"name": name, **row} for row in done.rows()]
 

@@ -17,7 +17,7 @@ from veilmap.cli.options import (
     TestOptions,
     TrainingOptions,
 )
-from veilmap.defences.step import as_text
+from veilmap.defences.step import Figures, as_text
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
@@ -134,7 +134,7 @@ def _defence(protection: Protection) -> str:
 def _phones(run: Run) -> None:
     """What the steps did, and what they cost."""
     names = ("turns", "points", "of", "centroid moved, m", "ms", "MB")
-    did = table(None, "what the phones did in a turn, mean", *names)
+    did = table(None, "on the phone, mean of a turn", *names)
     for step in run.defences:
         moved = "-" if step.centroid_moved_m is None else f"{step.centroid_moved_m:,.0f}"
         sizes = f"{step.points:,.1f}", f"{step.points_before:,.1f}"
@@ -143,10 +143,15 @@ def _phones(run: Run) -> None:
     stdout.print()
     stdout.print(did)
     for step in run.defences:
-        for title, figures in (("", step.figures), ("spent by one user: ", step.spent)):
-            if figures:
-                told = (f"{name.replace('_', ' ')} {value:,.4g}" for name, value in figures.items())
-                say(f"  {step.step}: {title}{', '.join(told)}")
+        say(f"{step.step}: {_told(step.figures)}")
+        if step.spent:
+            say(f"{step.step}, privacy spent, at most by a user: {_told(step.spent)}")
+        if step.points < step.figures.get("asked", 0):
+            say(f"{step.step}: turns with fewer points than asked for kept all, and hid nothing")
+
+
+def _told(figures: Figures) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value:,.4g}" for name, value in figures.items())
 
 
 def _line(record: RoundRecord, timezone: str) -> str:
