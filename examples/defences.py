@@ -5,19 +5,23 @@ r"""Every defence under every attack: the price in dB, and what the server still
         --every 4 --drop-invalid --max-accuracy 100 --few
 
 Each configuration is trained and attacked once per seed, in the paper's setting: raw labels, the
-scaler fitted, single test rows, η = 1e-3. Numbers are means over the seeds, ± their standard
-deviation in the JSON lines that --out collects; a run that is there is not done again. It prints
-no position.
+scaler fitted, single test rows, η = 1e-3. Numbers are means over the seeds ± their standard
+deviation. --out collects all figures as JSON lines; a run that is there is not done again. It
+prints no position.
 """
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from veilmap.attacks.methods import METHODS
+from veilmap.canvas import png
 from veilmap.measurements import Measurements
+from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.sources.reader import read
 from veilmap.sources.reading import Reading
 from veilmap.study.attack_settings import AttackSettings
@@ -54,16 +58,17 @@ MANY = (
     "farthest:eps_m=50,num=20 + dp:epsilon=100",
     "diverse:eps_m=50 + centre",
 )
-SCHEMES = ("fedsgd", "fedavg")
+POINTS = ("points", "points_share")
+ORDERINGS = (
+    ("diverse:eps_m=50", ""),
+    ("diverse:eps_m=50", "random:eps_m=50"),
+    ("farthest:eps_m=50,num=20", "diverse:eps_m=50"),
+    ("farthest:eps_m=50,num=20", "dp:epsilon=100"),
+    ("farthest:eps_m=50,num=20", "geoind:epsilon_per_m=0.01"),
+)
 # A quarter of an hour instead of hours: on the campus 5,000 smaller steps of DLG, and a heat map of
 # finer cells, came to the same figures within the spread of the seeds.
 FASTER = {"max_iterations": 500, "attack_rate": 0.05, "cells": 500, "finest_m": 30.0}
-FIGURES = {
-    "dlg": ("emd_paper", "diverged_share", "distance_m", "distance_median_m", "nearest_m"),
-    "search": ("emd_paper", "diverged_share", "distance_median_m", "nearest_m"),
-    "neurons": ("emd_paper", "distance_median_m", "nearest_m", "home_error_m"),
-    "heatmap": ("emd_paper", "distance_median_m", "cloud_emd_m", "home_error_m"),
-}
 
 
 def main() -> None:
@@ -75,19 +80,25 @@ def main() -> None:
     (target,) = [user for user in data.users if user.startswith(options.target)]
     names = [
         " + ".join(filter(None, (scheme, defence)))
-        for scheme in SCHEMES
-        for defence in (FEW if options.few else MANY)
+        for scheme in options.schemes
+        for defence in (options.defences or (FEW if options.few else MANY))
     ]
     cases = [(name, seed) for seed in range(options.seeds) for name in names]
-    done = _done(options.out)
+    missing = [case for case in cases if case not in {_case(row) for row in _kept(options.out)}]
     with Parallel(n_jobs=options.jobs, return_as="generator_unordered") as parallel:
-        for rows in parallel(
-            delayed(_rows)(data, target, options, *case) for case in cases if case not in done
-        ):
+        for rows in parallel(delayed(_rows)(data, target, options, *case) for case in missing):
             with options.out.open("a") as file:
                 file.writelines(json.dumps(row) + "\n" for row in rows)
-            print(f"{rows[0]['name']}, seed {rows[0]['seed']}", flush=True)
-    _print(names, [json.loads(line) for line in options.out.read_text().splitlines()])
+            print(f"{rows[0]['name']}, seed {rows[0]['seed']}", file=sys.stderr, flush=True)
+    rows = [row for row in _kept(options.out) if _case(row) in cases]
+    for scheme in options.schemes:
+        own = [row for row in rows if row["name"].startswith(scheme)]
+        _print_table(own)
+        _print_orderings(own, scheme)
+        if options.plot:
+            title = f"{options.data}, rounds of {options.interval}, {scheme}"
+            figure = draw_tradeoff(own, "emd_paper", "EMD, √m: up is private", title)
+            Path(f"{options.plot}-{scheme}.png").write_bytes(png(figure))
 
 
 def _rows(data: Measurements, target: str, options, name: str, seed: int) -> list[dict]:
@@ -103,39 +114,75 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
     return [{"name": name, **row} for row in done.rows()]
 
 
-def _done(out: Path) -> set[tuple[str, int]]:
-    if not out.exists():
-        return set()
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    return {(row["name"], row["seed"]) for row in rows}
+def _kept(out: Path) -> list[dict]:
+    return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
 
 
-def _print(names: list[str], rows: list[dict]) -> None:
-    heads = [f"{attack} {figure}" for attack, figures in FIGURES.items() for figure in figures]
-    print("| " + " | ".join(["configuration", "points", "RMSE, dB", *heads]) + " |")
-    print("| " + " | ".join(["---"] * (len(heads) + 3)) + " |")
-    for name in names:
-        own = [row for row in rows if row["name"] == name]
-        first = [row for row in own if row["attack"] == "dlg"]
-        points = [row["defences"][-1]["points"] for row in first if row["defences"]]
-        cells = [_mean(points), _spread([row["rmse_db"] for row in first])]
-        for attack, figures in FIGURES.items():
-            mine = [row for row in own if row["attack"] == attack]
-            cells += [_mean([row[figure] for row in mine], figure) for figure in figures]
+def _case(row: dict) -> tuple[str, int]:
+    return row["name"], row["seed"]
+
+
+def _print_table(rows: list[dict]) -> None:
+    """Per attack: EMD in the paper's unit ± its spread, share outside, mean distance inside."""
+    heads = ["configuration", "points", "RMSE, dB", *METHODS, "to a true point, m", "home, m"]
+    print("\n| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
+    for name in dict.fromkeys(row["name"] for row in rows):
+        by_attack = {
+            attack: [row for row in rows if row["name"] == name and row["attack"] == attack]
+            for attack in METHODS
+        }
+        any_attack = by_attack[METHODS[0]]
+        points, share = (np.mean([row[name] for row in any_attack]) for name in POINTS)
+        cells = [
+            f"{points:,.0f} ({100 * share:.2g} %)",
+            _spread([row["rmse_db"] for row in any_attack], ".2f"),
+            *(_found(own) for own in by_attack.values()),
+            *(_strongest(by_attack, figure) for figure in ("nearest_m", "home_error_m")),
+        ]
         print("| " + " | ".join([name, *cells]) + " |")
 
 
-def _spread(values: list[float]) -> str:
-    return f"{np.mean(values):.2f} ± {np.std(values):.2f}"
+def _found(rows: list[dict]) -> str:
+    emd, distance_m = (_known(rows, name) for name in ("emd_paper", "distance_m"))
+    outside = np.mean([row["diverged_share"] for row in rows])
+    distance = f"{np.mean(distance_m):,.0f}" if distance_m else "-"
+    return f"{_spread(emd, '.1f')} / {outside:.0%} / {distance}"
 
 
-def _mean(values: list[float | None], figure: str = "") -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return "-"
-    if figure == "diverged_share":
-        return f"{np.mean(known):.0%}"
-    return f"{np.mean(known):.1f}" if figure == "emd_paper" else f"{np.mean(known):,.0f}"
+def _strongest(by_attack: dict[str, list[dict]], figure: str) -> str:
+    """The figure of the attack for which its mean is least."""
+    means = {
+        attack: float(np.mean(known))
+        for attack, rows in by_attack.items()
+        if (known := _known(rows, figure))
+    }
+    best = min(means, key=means.__getitem__)
+    return f"{means[best]:,.0f} ({best})"
+
+
+def _print_orderings(rows: list[dict], scheme: str) -> None:
+    """In how many seeds one defence has a larger EMD than another, attack by attack."""
+    print("\n| the paper's ordering | " + " | ".join(METHODS) + " |\n|" + " --- |" * 5)
+    for high, low in ORDERINGS:
+        ours, theirs = (" + ".join(filter(None, (scheme, each))) for each in (high, low))
+        counts = [_wins(rows, attack, ours, theirs) for attack in METHODS]
+        print(f"| {high} above {low or 'plain'} | " + " | ".join(counts) + " |")
+
+
+def _wins(rows: list[dict], attack: str, ours: str, theirs: str) -> str:
+    emd = {_case(row): row["emd_paper"] for row in rows if row["attack"] == attack}
+    seeds = [s for name, s in emd if name == ours and (theirs, s) in emd]
+    # Without any location inside the area there is no EMD: nothing was found.
+    found = [(emd[ours, s] or np.inf, emd[theirs, s] or np.inf) for s in seeds]
+    return f"{sum(mine > other for mine, other in found)} of {len(found)}"
+
+
+def _known(rows: list[dict], figure: str) -> list[float]:
+    return [row[figure] for row in rows if row[figure] is not None]
+
+
+def _spread(values: list[float], spec: str) -> str:
+    return f"{np.mean(values):{spec}} ± {np.std(values):{spec}}" if values else "-"
 
 
 def _options() -> argparse.Namespace:
@@ -145,10 +192,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--target", required=True, help="the user, or how its name begins")
     parser.add_argument("--interval", default="1w")
     parser.add_argument("--every", type=int, default=1, help="attack one round in so many")
+    parser.add_argument("--schemes", nargs="+", default=("fedsgd", "fedavg"))
+    parser.add_argument("--few", action="store_true", help="one strength of each defence")
+    parser.add_argument("--defences", nargs="+", help="these instead; '' is none")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--few", action="store_true", help="one strength of each defence")
     parser.add_argument("--out", type=Path, default=Path("defences.jsonl"))
+    parser.add_argument("--plot", help="also draw PLOT-fedsgd.png and PLOT-fedavg.png")
     parser.add_argument("--drop-invalid", action="store_true")
     parser.add_argument("--max-accuracy", type=float)
     return parser.parse_args()

@@ -37,6 +37,7 @@ def test_the_rows_of_a_trial_say_price_find_and_cost(small_campus):
     assert step["spent"]["epsilon_one_round"] == pytest.approx(300.14, abs=0.01)
     assert step["spent"]["epsilon_all_rounds"] > 300 * rounds / 2
     assert rows[0]["rmse_db"] > 0
+    assert rows[0]["points_share"] == 1
     assert "places" not in rows[0]
 
 
@@ -51,8 +52,12 @@ def test_only_every_third_round_is_attacked(small_campus):
 def test_only_the_target_may_take_the_defence(small_campus):
     target = small_campus.of_cell(None).users[0]
     settings = RunSettings.of(interval="1d", defence=("farthest:num=5",), defended=(target,))
-    (step,) = trial(small_campus, settings, QUICK).run.defences
+    found = trial(small_campus, settings, QUICK)
+    (step,) = found.run.defences
     assert step.points == pytest.approx(5, abs=1)
+    row, _ = found.rows()
+    assert row["points"] == step.points
+    assert row["points_share"] == pytest.approx(step.points / step.points_before)
     with pytest.raises(UserError, match="user 'nobody' is to be defended and has no training data"):
         train(small_campus, RunSettings.of(defence=("diverse",), defended=("nobody",)))
 

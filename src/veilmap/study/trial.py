@@ -1,6 +1,7 @@
 """One configuration with one seed, trained and attacked: the unit that studies are made of."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from veilmap.federation.observation import Observation
@@ -23,8 +24,14 @@ class Trial:
     attacked: AttackRun
 
     def rows(self) -> list[dict[str, Any]]:
-        """One per attack: the price in dB, what was found, and what the phones did."""
+        """One per attack: the price in dB, what was found, and what the phones did.
+
+        ``points`` is how many the target trained on in an attacked round, on average, and
+        ``points_share`` which part of its measurements that is.
+        """
         defences = [step.as_dict() for step in self.run.defences]
+        sent = next(iter(self.attacked.found.values()))
+        measured = [len((self.attacked.truth or {})[each.round]) for each in sent]
         return [
             result_row(
                 self.attacked.configuration,
@@ -33,6 +40,8 @@ class Trial:
                 target=self.attacked.target,
                 rmse_db=self.run.rmse_db,
                 rmse_constant_db=self.run.prepared.rmse_constant_db,
+                points=fmean(each.n for each in sent),
+                points_share=sum(each.n for each in sent) / sum(measured),
                 defences=defences,
                 **scores.figures(),
             )
@@ -41,8 +50,14 @@ class Trial:
 
 
 def trial(data: Measurements, settings: RunSettings, attacks: AttackSettings) -> Trial:
-    """Train in memory and attack what one user sent."""
+    """Train in memory and attack what one user sent, by default the one who measured most.
+
+    A defence may make that user send few points, so the number sent must not choose the target.
+    """
     prepared = prepare(data, settings)
+    if attacks.who.target is None and not attacks.who.secure_aggregation:
+        who = replace(attacks.who, target=prepared.data.users[0])
+        attacks = replace(attacks, who=who)
     seen = _Watch(attacks.who.target)
     run = train_prepared(prepared, seen)
     return Trial(run, attack(seen_of(prepared, seen.observations), attacks))

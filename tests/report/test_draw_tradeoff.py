@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from veilmap.canvas import png
+from veilmap.report.draw_tradeoff import PLAIN, draw_tradeoff, family_of, spreads
+
+
+def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
+    return {
+        "configuration": configuration,
+        "attack": attack,
+        "seed": seed,
+        "rmse_db": rmse_db,
+        "emd_paper": emd_paper,
+    }
+
+
+@pytest.mark.parametrize(
+    ("configuration", "family"),
+    [
+        ("fedavg", PLAIN),
+        ("fedavg + diverse:eps_m=50", "diverse"),
+        ("cumulative fedsgd + farthest:eps_m=5,num=3 + dp:epsilon=1", "farthest + dp"),
+        ("fedavg + centre", "centre"),
+    ],
+)
+def test_a_family_is_the_steps_without_their_settings(configuration, family):
+    assert family_of(configuration) == family
+
+
+def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():
+    rows = [
+        row("fedavg", rmse_db=5, emd_paper=7),
+        row("fedavg", seed=1, rmse_db=6, emd_paper=8),
+        row("fedavg", attack="search", emd_paper=99),
+        row("fedavg + dp:epsilon=1", emd_paper=None),
+    ]
+    (plain,) = spreads(rows, "dlg", "emd_paper")
+    assert (plain.family, plain.rmse_db, plain.hidden) == (PLAIN, (5, 6), (7, 8))
+
+
+def test_every_attack_has_a_panel_and_every_defence_a_line():
+    names = ("fedavg", "fedavg + diverse:eps_m=5", "fedavg + diverse:eps_m=50", "fedavg + $x")
+    rows = [
+        row(name, attack, seed, rmse_db=5 + place + seed, emd_paper=7 + place)
+        for place, name in enumerate(names)
+        for attack in ("dlg", "search", "neurons")
+        for seed in (0, 1)
+    ]
+    figure = draw_tradeoff(rows, "emd_paper", "EMD", "campus")
+    panels = [axes for axes in figure.axes if axes.get_title()]
+    assert [axes.get_title() for axes in panels] == ["dlg", "search", "neurons"]
+    lines = {c.get_label(): c.lines[0].get_xydata() for c in panels[0].containers}
+    np.testing.assert_array_equal(lines["diverse"], [[6.5, 8], [7.5, 9]])
+    assert set(lines) == {PLAIN, "diverse", "$x"}
+    assert png(figure).startswith(b"\x89PNG")
