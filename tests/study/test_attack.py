@@ -1,5 +1,7 @@
 import json
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -302,3 +304,17 @@ def test_training_again_removes_the_attack_on_the_run_before(campus_file, tmp_pa
     attack(tmp_path / "run", method=("neurons",), out=tmp_path / "run" / "attack")
     train(measurements, out=tmp_path / "run", overwrite=True, **SMALL)
     assert not (tmp_path / "run" / "attack" / "results.json").exists()
+
+
+def test_a_run_from_before_there_were_defences_is_read(run, tmp_path):
+    old = tmp_path / "old"
+    shutil.copytree(run, old, ignore=shutil.ignore_patterns("attack"))
+    record = json.loads((old / "settings.json").read_text())
+    del record["protection"]
+    (old / "settings.json").write_text(json.dumps(record))
+    result = attack(old, method="neurons")
+    assert result.scores == replace_seconds(attack(run, method="neurons").scores, result.scores)
+
+
+def replace_seconds(scores, like):
+    return {name: replace(each, seconds=like[name].seconds) for name, each in scores.items()}

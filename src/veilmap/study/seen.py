@@ -146,7 +146,8 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
 
 def _run(folder: RunFolder, data: Measurements | None) -> Seen:
     record = json.loads(folder.settings.read_bytes())
-    tables = {part.name: record[part.name] for part in fields(RunSettings)}
+    # A run from before a table was there had its defaults.
+    tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
     settings = parse(RunSettings, tables, str(folder.settings))
     transcript, about = folder.load_transcript(), record["data"]
     name, clock = record["resolved"]["configuration"], about["timezone"]
