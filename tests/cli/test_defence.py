@@ -1,0 +1,56 @@
+import json
+
+import pytest
+
+from tests.cli.test_cli import SMALL, run
+
+TWO_STEPS = ("farthest:eps=50,num=7", "dp:epsilon=100")
+
+
+def test_a_defended_run_tells_what_the_phones_did_and_is_attacked(capsys, campus_file, tmp_path):
+    out, _ = run(
+        capsys, "train", campus_file, "--defence", *TWO_STEPS, *SMALL, "--out", tmp_path / "run"
+    )
+    assert "farthest:eps_m=50,num=7, then dp:epsilon=100" in out
+    assert "epsilon nominal 100, delta 1e-05, epsilon one round 300.1" in out
+    farthest, dp = json.loads((tmp_path / "run" / "results.json").read_text())["defences"]
+    assert farthest["points"] == pytest.approx(7, abs=1)
+    assert dp["figures"]["noise_std"] == pytest.approx(0.0484, abs=1e-4)
+    out, _ = run(capsys, "attack", tmp_path / "run", "--method", "neurons")
+    assert "fedavg + farthest:eps_m=50,num=7 + dp:epsilon=100 + centre" in out
+
+
+def test_a_settings_file_may_hold_the_defence(capsys, campus_file, tmp_path):
+    config = tmp_path / "my.toml"
+    config.write_text('[protection]\ndefence = ["diverse:eps_m=20"]\ndefended = ["0"]\n')
+    out, _ = run(capsys, "train", campus_file, *SMALL, "--config", config)
+    assert "diverse:eps_m=20 on the phones of 0" in out
+    out, _ = run(
+        capsys, "train", campus_file, *SMALL, "--config", config, "--defence", "random:num=3"
+    )
+    assert "random:num=3 on the phones of 0" in out
+
+
+def test_a_round_of_fewer_points_than_asked_for_is_no_secret(capsys, campus_file):
+    out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:num=100000")
+    assert "turns with fewer points than asked for kept all, and hid nothing" in out
+    out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:num=1")
+    assert "asked for kept all" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--defence", "fartest"], "unknown defence 'fartest'; choose one of: diverse, farthest"),
+        (["--defence", "diverse:eps=0"], "eps_m must be a finite number of metres above 0, got 0"),
+        (["--defence", "diverse:eps=nan"], "eps_m must be a finite number of metres above 0"),
+        (["--defence", "dp:epsilon=1", "diverse"], "write dp last"),
+        (["--defence", "geoind", "--cumulative"], "the mean of many draws is the true point"),
+        (["--defended", "0"], "say how with --defence"),
+        (["--defence", "diverse", "--defended", "x"], "choose from: "),
+    ],
+)
+def test_a_mistaken_defence_is_one_line_and_exit_code_2(capsys, campus_file, options, message):
+    _, errors = run(capsys, "train", campus_file, *SMALL, *options, code=2)
+    assert message in errors
+    assert errors.count("\n") == 1
