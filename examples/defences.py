@@ -6,10 +6,9 @@ r"""Every defence under every attack: the price in dB, and what the server still
 
 Each configuration is trained and attacked once per seed, in the paper's setting: raw labels, single
 test rows, η = 1e-3. Only the scaler is a deployment's, by the area: the paper's, fitted to all
-positions, has its zero at the densest user's home, and an attack that finds nothing but noise ends
-there. Numbers are means over the seeds ± their standard
-deviation. --out collects all figures as JSON lines; a run that is there is not done again. It
-prints no position.
+positions, has its zero near the densest user's home, and an attack that finds nothing but noise
+ends there. Numbers are means over the seeds ± their standard deviation. --out collects all figures
+as JSON lines; a run that is there is not done again. It prints no position.
 """
 
 import argparse
@@ -77,16 +76,16 @@ def main() -> None:
         options.data,
         reading=Reading(drop_invalid=options.drop_invalid, max_accuracy_m=options.max_accuracy),
     ).of_cell(options.cell)
-    (target,) = [user for user in data.users if user.startswith(options.target)]
+    target = next(user for user in data.users if user.startswith(options.target))
     names = [
         " + ".join(filter(None, (scheme, defence)))
         for scheme in options.schemes
         for defence in (options.defences or (FEW if options.few else MANY))
     ]
-    cases = [(name, seed) for seed in range(options.seeds) for name in names]
+    cases = [(*_about(options), name, s) for s in range(options.seeds) for name in names]
     missing = [case for case in cases if case not in {_case(row) for row in _kept(options.out)}]
     with Parallel(n_jobs=options.jobs, return_as="generator_unordered") as parallel:
-        for rows in parallel(delayed(_rows)(data, target, options, *case) for case in missing):
+        for rows in parallel(delayed(_rows)(data, target, options, *case[-2:]) for case in missing):
             with options.out.open("a") as file:
                 file.writelines(json.dumps(row) + "\n" for row in rows)
             print(f"{rows[0]['name']}, seed {rows[0]['seed']}", file=sys.stderr, flush=True)
@@ -110,15 +109,20 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
     )
     attacks = AttackSettings.of(target=target, every=options.every, seed=seed, **FASTER)
     done = trial(data, configure(settings, name), attacks)
-    return [{"name": name, **row} for row in done.rows()]
+    return [{"about": _about(options), "name": name, **row} for row in done.rows()]
+
+
+def _about(options) -> tuple[str, ...]:
+    given = (options.data, options.cell, options.target, options.interval, options.every)
+    return tuple(map(str, given))
 
 
 def _kept(out: Path) -> list[dict]:
     return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
 
 
-def _case(row: dict) -> tuple[str, int]:
-    return row["name"], row["seed"]
+def _case(row: dict) -> tuple[str | int, ...]:
+    return (*row["about"], row["name"], row["seed"])
 
 
 def _print_table(rows: list[dict]) -> None:
@@ -142,19 +146,23 @@ def _print_table(rows: list[dict]) -> None:
 
 
 def _found(rows: list[dict]) -> str:
+    """Over the seeds that have it; all outside in a seed, and it has no EMD and no distance."""
     emd, distance_m = (_known(rows, name) for name in ("emd_paper", "distance_m"))
     outside = np.mean([row["diverged_share"] for row in rows])
     distance = f"{np.mean(distance_m):,.0f}" if distance_m else "-"
-    return f"{_spread(emd, '.1f')} / {outside:.0%} / {distance}"
+    seeds = "" if len(emd) == len(rows) else f" ({len(emd)} of {len(rows)} seeds)"
+    return f"{_spread(emd, '.1f')} / {outside:.0%} / {distance}{seeds}"
 
 
 def _strongest(by_attack: dict[str, list[dict]], figure: str) -> str:
-    """The figure of the attack for which its mean is least."""
+    """The figure of the attack for which its mean is least; one that has it in all seeds."""
     means = {
         attack: float(np.mean(known))
         for attack, rows in by_attack.items()
-        if (known := _known(rows, figure))
+        if len(known := _known(rows, figure)) == len(rows)
     }
+    if not means:
+        return "-"
     best = min(means, key=means.__getitem__)
     return f"{means[best]:,.0f} ({best})"
 
@@ -169,7 +177,7 @@ def _print_orderings(rows: list[dict], scheme: str) -> None:
 
 
 def _wins(rows: list[dict], attack: str, ours: str, theirs: str) -> str:
-    emd = {_case(row): row["emd_paper"] for row in rows if row["attack"] == attack}
+    emd = {(row["name"], row["seed"]): row["emd_paper"] for row in rows if row["attack"] == attack}
     seeds = [s for name, s in emd if name == ours and (theirs, s) in emd]
     # Without any location inside the area there is no EMD: nothing was found.
     found = [(emd[ours, s] or np.inf, emd[theirs, s] or np.inf) for s in seeds]
@@ -181,7 +189,9 @@ def _known(rows: list[dict], figure: str) -> list[float]:
 
 
 def _spread(values: list[float], spec: str) -> str:
-    return f"{np.mean(values):{spec}} ± {np.std(values):{spec}}" if values else "-"
+    if len(values) < 2:
+        return "-" if not values else f"{values[0]:{spec}}"
+    return f"{np.mean(values):{spec}} ± {np.std(values, ddof=1):{spec}}"
 
 
 def _options() -> argparse.Namespace:

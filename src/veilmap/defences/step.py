@@ -17,17 +17,22 @@ Source = Literal["past", "public"]
 
 @dataclass(frozen=True)
 class Turn:
-    """A phone's turn: whose it is, in which round, the root seed, and what is public."""
+    """A phone's turn: whose it is, in which round, the root seed, and what is public.
+
+    One map is trained per ``cell``, and a phone may have several: noise that came twice would be
+    taken away by a difference.
+    """
 
     user: str
     round: int
     seed: int
     area: Area
     scaler: Scaler
+    cell: str = ""
 
     def stream(self, purpose: str) -> np.random.Generator:
-        """The random numbers of this phone in this round for one purpose."""
-        return stream(self.seed, purpose, self.user, self.round)
+        """The random numbers of this phone in this cell and round for one purpose."""
+        return stream(self.seed, purpose, self.cell, self.user, self.round)
 
 
 class Step(Protocol):

@@ -60,7 +60,7 @@ class Plan:
     """The network, the scale of its input and labels, the area, the training, and the root seed.
 
     The network learns ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
-    ``defence`` is what phones do besides; by default nothing.
+    ``defence`` is what phones do besides, by default nothing; ``cell`` is the one it is about.
     """
 
     network: Network
@@ -70,6 +70,7 @@ class Plan:
     label_offset_dbm: float = 0.0
     seed: int = 0
     defence: Defence = field(default_factory=Defence)
+    cell: str = ""
 
     def __post_init__(self) -> None:
         if self.training.cumulative:
@@ -77,4 +78,4 @@ class Plan:
 
     def turn(self, user: str, t: int) -> Turn:
         """What the steps of a user's defence know in round t."""
-        return Turn(user, t, self.seed, self.area, self.scaler)
+        return Turn(user, t, self.seed, self.area, self.scaler, self.cell)

@@ -37,7 +37,7 @@ class Prepared:
 
     @property
     def cell(self) -> str:
-        return str(self.data.table["cell"][0])
+        return self.plan.cell
 
     @property
     def training_rounds(self) -> Iterable[Round]:
@@ -88,6 +88,7 @@ def _plan(settings: RunSettings, area: Area, training: Measurements, points: Loc
         label_offset_dbm=_label_offset_dbm(task, float(points.rsrp_dbm.mean())),
         seed=task.seed,
         defence=_defence(settings.protection, training, task.seed),
+        cell=str(training.table["cell"][0]),
     )
 
 
