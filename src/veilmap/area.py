@@ -50,6 +50,10 @@ class Area:
         y_m = self.y_min_m + (np.arange(rows) + 0.5) * self.height_m / rows
         return np.stack(np.meshgrid(x_m, y_m), axis=-1).reshape(-1, 2)
 
+    def nearest_inside(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Each point, or where it lies outside the nearest one of the area."""
+        return np.clip(xy_m, (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m))
+
     def contains(self, xy_m: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which points lie inside; a reconstruction that does not is "diverged" in the paper."""
         low, high = (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m)

@@ -33,9 +33,16 @@ def test_a_settings_file_may_hold_the_defence(capsys, campus_file, tmp_path):
 
 def test_a_round_of_fewer_points_than_asked_for_is_no_secret(capsys, campus_file):
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:num=100000")
-    assert "turns with fewer points than asked for kept all, and hid nothing" in out
+    assert "turns had fewer points than asked for and kept all, which hides nothing" in out
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:num=1")
-    assert "asked for kept all" not in out
+    assert "which hides nothing" not in out
+
+
+def test_a_budget_for_fewer_rounds_than_there_were_is_no_secret(capsys, campus_file):
+    out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "dp:true_epsilon=8")
+    assert "took part more often than rounds says" in out
+    out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "dp:true_epsilon=8,rounds=14")
+    assert "took part more often" not in out
 
 
 @pytest.mark.parametrize(
@@ -45,7 +52,10 @@ def test_a_round_of_fewer_points_than_asked_for_is_no_secret(capsys, campus_file
         (["--defence", "diverse:eps=0"], "eps_m must be a finite number of metres above 0, got 0"),
         (["--defence", "diverse:eps=nan"], "eps_m must be a finite number of metres above 0"),
         (["--defence", "dp:epsilon=1", "diverse"], "write dp last"),
-        (["--defence", "geoind", "--cumulative"], "the mean of many draws is the true point"),
+        (
+            ["--defence", "geoind", "--cumulative"],
+            "move the points of earlier rounds again and again",
+        ),
         (["--defended", "0"], "say how with --defence"),
         (["--defence", "diverse", "--defended", "x"], "choose from: "),
     ],

@@ -1,7 +1,12 @@
 import pytest
 
 from veilmap.defences.combinations import combination_faults, cumulative_faults
+from veilmap.defences.defence import Defence
+from veilmap.defences.diverse import DiverseBatch
+from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.errors import UserError
 from veilmap.study.notation import step_of
+from veilmap.study.settings import RunSettings
 
 
 def faults(*texts):
@@ -13,10 +18,11 @@ def faults(*texts):
     [
         ("farthest", "dp:epsilon=100"),
         ("geoind", "diverse"),
-        ("diverse", "geoind"),
+        ("random:num=5", "geoind"),
+        ("geoind", "gan", "farthest"),
         ("gan", "farthest", "dp:true_epsilon=8"),
         ("diverse:eps_m=5", "farthest:eps_m=50"),
-        ("geoind", "random:num=5", "dp:epsilon=1"),
+        ("geoind", "random:eps_m=5", "dp:epsilon=1"),
     ],
 )
 def test_what_makes_sense_is_allowed(texts):
@@ -34,8 +40,26 @@ def test_the_control_stands_alone():
 
 
 def test_a_step_twice_is_refused_once():
-    (fault,) = faults("geoind:epsilon_per_m=0.1", "geoind:epsilon_per_m=0.2")
-    assert "geoind 2 times" in fault
+    (fault,) = faults("diverse:eps_m=0.1", "diverse:eps_m=0.2")
+    assert "diverse 2 times" in fault
+
+
+@pytest.mark.parametrize("seeing", ["diverse", "farthest", "random:eps_m=5", "gan"])
+def test_nothing_may_look_at_true_positions_before_geoind(seeing):
+    name = seeing.partition(":")[0]
+    (fault,) = faults(seeing, "geoind")
+    assert f"{name} looks at the true positions" in fault
+    assert "write geoind first" in fault
+    assert any(name in fault for fault in faults(seeing, "random:num=5", "geoind"))
+
+
+def test_a_run_refuses_them_too():
+    with pytest.raises(UserError, match="write dp last"):
+        Defence((DifferentialPrivacy(epsilon=1.0), DiverseBatch()))
+    with pytest.raises(UserError, match="write dp last"):
+        RunSettings.of(defence=("dp:epsilon=1", "diverse"))
+    with pytest.raises(UserError, match="move the points of earlier rounds again"):
+        RunSettings.of(defence=("geoind",), cumulative=True)
 
 
 def test_old_points_must_not_be_moved_again_and_again():

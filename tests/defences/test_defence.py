@@ -1,3 +1,4 @@
+import time
 import tracemalloc
 
 import numpy as np
@@ -7,6 +8,7 @@ from tests.conftest import make_local_data
 from tests.defences.fakes import Average, East, First, Twice, turn
 from veilmap.defences.cost import measured
 from veilmap.defences.defence import Defence
+from veilmap.defences.memory import NEW
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 
@@ -67,26 +69,59 @@ def test_a_phone_learns_from_its_past_and_in_its_first_round_from_that():
 def test_a_step_can_learn_from_a_public_sample():
     public = {"x": on_a_line(10), "y": on_a_line(30)}
     defence = Defence((Average("public"),), public=public)
-    batch, _, memory = defence.local_batch(on_a_line(500), turn())
-    assert batch.xy_m[0, 0] == 20
-    assert memory.past is None
-    with pytest.raises(UserError, match="learns from a public sample and there is none"):
-        Defence((Average("public"),))
+    batch, (told,), memory = defence.local_batch(on_a_line(500), turn("a"))
+    assert (batch.xy_m[0, 0], told.figures) == (20, {"learned_from": 2})
+    _, (told,), _ = defence.local_batch(on_a_line(500, 600, 700), turn("a", 2), memory)
+    assert told.learning_seconds is None
+
+
+def test_ones_own_rows_in_a_public_sample_are_left_out():
+    public = {"a": on_a_line(10), "b": on_a_line(30)}
+    batch, _, _ = Defence((Average("public"),), public=public).local_batch(on_a_line(5), turn("a"))
+    assert batch.xy_m[0, 0] == 30
+    alone = Defence((Average("public"),), public={"a": on_a_line(10)})
+    with pytest.raises(UserError, match="public sample of other users and there are none"):
+        alone.local_batch(on_a_line(5), turn("a"))
+
+
+def test_a_step_learns_from_what_reaches_it_and_not_from_what_was_measured():
+    """Both rounds are moved by 10 before the mean is learned: 10 first, then still 10, then 60."""
+    defence, memory, found = Defence((East(), Average())), NEW, []
+    for t, x_m in enumerate(([0, 0], [100, 100], [500]), 1):
+        batch, _, memory = defence.local_batch(on_a_line(*x_m), turn(t=t), memory)
+        found.append(batch.xy_m[0, 0])
+    assert found == [10, 10, 60]
+
+
+def test_no_points_reach_a_step_that_learns():
+    defence = Defence((First(0), Average()))
+    batch, reports, memory = defence.local_batch(on_a_line(1, 2), turn())
+    assert (len(batch), len(reports), memory) == (0, 1, NEW)
 
 
 def test_memory_beyond_what_was_held_before_is_measured():
-    with measured() as cost:
-        _ = np.zeros(1_000_000)
+    result, cost = measured(lambda: len(np.zeros(1_000_000)))
+    assert result == 1_000_000
     assert 8.0 <= cost.peak_mb < 8.5
-    assert cost.seconds > 0
     assert not tracemalloc.is_tracing()
+
+
+def test_time_is_that_of_the_work_without_the_watch():
+    watched = []
+
+    def work():
+        watched.append(tracemalloc.is_tracing())
+        time.sleep(0.05)
+
+    _, cost = measured(work)
+    assert watched == [False, True]
+    assert 0.05 <= cost.seconds < 0.1
 
 
 def test_a_watch_that_was_on_before_stays_on():
     tracemalloc.start()
     try:
-        with measured() as cost:
-            pass
+        _, cost = measured(list)
         assert tracemalloc.is_tracing()
         assert cost.peak_mb < 0.1
     finally:

@@ -116,6 +116,7 @@ def test_a_nominal_epsilon_of_100_spends_300_in_a_round_and_2634_in_11():
         "delta": 1e-5,
         "epsilon_one_round": pytest.approx(300.14, abs=0.01),
         "epsilon_all_rounds": pytest.approx(2634.20, abs=0.01),
+        "epsilon_one_round_two_updates": pytest.approx(1027, abs=1),
         "epsilon_all_rounds_two_updates": pytest.approx(9956, abs=1),
     }
 
@@ -157,7 +158,9 @@ def test_a_number_out_of_range_is_refused_by_name_with_its_value(name, bad):
 
 
 def test_delta_and_rounds_out_of_range_are_named_together():
-    with pytest.raises(UserError, match="rounds must be at least 1, got 0; delta must be above 0"):
+    with pytest.raises(
+        UserError, match="rounds must be a whole number of at least 1, got 0; delta must be above 0"
+    ):
         DifferentialPrivacy(true_epsilon=1, rounds=0, delta=1.0)
 
 

@@ -29,7 +29,7 @@ def test_it_is_a_step_on_points_that_spends():
     step = GeoIndistinguishability()
     assert isinstance(step, PointStep)
     assert isinstance(step, Spending)
-    assert as_text(step) == "geoind"
+    assert as_text(step) == "geoind:epsilon_per_m=0.01"
     assert as_text(GeoIndistinguishability(0.05, remap=False)) == (
         "geoind:epsilon_per_m=0.05,remap=False"
     )
@@ -156,7 +156,9 @@ def test_one_point_moves_once():
     assert moved.xy_m.shape == (1, 2)
 
 
-@pytest.mark.parametrize("bad", [0, -0.01, math.nan, math.inf])
+@pytest.mark.parametrize("bad", [0, 1e-310, -0.01, math.nan, math.inf])
 def test_an_epsilon_out_of_range_is_refused_with_its_value(bad):
-    with pytest.raises(UserError, match=f"epsilon_per_m must be finite and above 0, got {bad}"):
+    with pytest.raises(
+        UserError, match=f"epsilon_per_m must be finite and at least 1e-07, got {bad}"
+    ):
         GeoIndistinguishability(bad)

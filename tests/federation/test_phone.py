@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.conftest import make_local_data
-from tests.defences.fakes import First, Twice
+from tests.defences.fakes import Average, First, Twice
 from tests.federation.test_federation import USERS, make_plan, make_rounds
 from veilmap.defences.geoind import GeoIndistinguishability
 from veilmap.defences.memory import NEW
@@ -48,6 +50,37 @@ def test_the_average_weighs_users_by_the_points_they_trained_on():
 
 
 def test_cumulative_training_refuses_steps_that_move_points():
-    with pytest.raises(UserError, match="the mean of many draws is the true point"):
+    with pytest.raises(UserError, match="move the points of earlier rounds again and again"):
         make_plan(defence=(GeoIndistinguishability(0.01),), cumulative=True)
     make_plan(defence=(First(),), cumulative=True)
+
+
+def test_noise_is_another_for_every_user_round_seed_and_cell():
+    plan = make_plan()
+    turns = [
+        plan.turn("a", 1),
+        plan.turn("b", 1),
+        plan.turn("a", 2),
+        make_plan(seed=1).turn("a", 1),
+        replace(plan, cell="x").turn("a", 1),
+    ]
+    assert len({turn.stream("dp").normal() for turn in turns}) == len(turns)
+    assert plan.turn("a", 1).stream("dp").normal() == turns[0].stream("dp").normal()
+
+
+def test_a_phone_remembers_from_round_to_round_also_when_it_is_not_asked():
+    """User a has 53 points a round: it learns from 53, then from the 106 of two rounds."""
+    everybody, some = (
+        [
+            result.reports.get("a", (None,))[0]
+            for result in federate(make_plan(defence=(Average(),), **knobs), make_rounds(4), USERS)
+        ]
+        for knobs in ({}, {"fraction": 0.34})
+    )
+    told = [report.figures.get("learned_from") for report in everybody]
+    assert told == [53, None, 106, None]
+    asked = [place for place, report in enumerate(some) if report]
+    assert asked
+    assert asked[0] > 0
+    assert len(asked) < 4
+    assert some[asked[0]].figures == everybody[asked[0]].figures

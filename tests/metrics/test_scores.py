@@ -260,3 +260,10 @@ def test_without_the_truth_there_is_what_needs_none():
     assert (blind.rounds, blind.places, blind.home_by) == (4, known.places, "hours")
     assert (blind.diverged_share, blind.iterations, blind.seconds) == (0, 1.5, 2.0)
     assert (blind.emd_m, blind.distance_m, blind.recall_50m, blind.home_error_m) == (None,) * 4
+
+
+def test_a_place_that_was_visited_is_near_though_the_centroid_is_far():
+    """Nine points at home and one at work; found is work: no distance to it, 1,440 m to the mean."""
+    found = scored([at(*[HOME] * 9, WORK)] * 3, [WORK] * 3)
+    assert (found.nearest_m, found.distance_median_m) == (0, pytest.approx(1440))
+    assert 100 < found.nearest_random_m < 1600

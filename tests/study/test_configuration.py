@@ -12,11 +12,12 @@ from veilmap.study.notation import step_of
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings
 
-RAW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4, seed=3)
+RAW = RunSettings.of(label_offset_dbm="none", seed=3)
+SLOW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4)
 
 
 def test_a_scheme_sets_b_and_e_and_leaves_the_rest():
-    fedsgd, fedavg = (configure(RAW, name).training for name in ("fedsgd", "fedavg"))
+    fedsgd, fedavg = (configure(SLOW, name).training for name in ("fedsgd", "fedavg"))
     assert (fedsgd.batch_size, fedsgd.epochs) == ("inf", 1)
     assert (fedavg.batch_size, fedavg.epochs) == (20, 5)
     assert fedsgd.learning_rate == fedavg.learning_rate == 1e-4
@@ -36,17 +37,27 @@ def test_settings_of_a_scheme_stand_after_a_colon():
         "fedavg + diverse:eps_m=5 + centre",
         "fedsgd + farthest:eps_m=5,num=3 + dp:epsilon=100",
         "cumulative fedavg",
+        "cumulative fedsgd + diverse:eps_m=5",
+        "fedavg:epochs=2,learning_rate=1e-05",
+        "fedavg + centre:offset_dbm=-80",
     ],
 )
 def test_a_configuration_has_the_name_it_was_made_from(text):
-    given = text.replace("cumulative fedavg", "fedavg:cumulative=true")
-    assert configure(RAW, given).configuration == text
+    assert configure(RAW, text).configuration == text
+
+
+def test_what_differs_has_another_name():
+    assert configure(RAW, "fedsgd:batch_size=5").configuration == "fedavg:epochs=1,batch_size=5"
+    on_one = RunSettings.of(defence=("diverse",), defended=("0",), label_offset_dbm="none")
+    assert on_one.configuration == "fedavg + diverse:eps_m=50 (on 0)"
 
 
 def test_centre_takes_the_mean_or_a_number():
     assert configure(RAW, "fedavg + centre").task.label_offset_dbm == "mean"
     assert configure(RAW, "fedavg + centre:offset_dbm=-80").task.label_offset_dbm == -80
-    assert configure(RAW, "fedavg + centre:offset=-80").configuration == "fedavg + centre"
+    assert configure(RAW, "fedavg + centre:offset=-80").task.label_offset_dbm == -80
+    with pytest.raises(UserError, match="one centre at most, got 2"):
+        configure(RAW, "fedavg + centre + centre:offset=-80")
 
 
 def test_a_plain_configuration_takes_the_defence_away():
@@ -105,6 +116,9 @@ def test_units_may_be_left_out():
         ("diverse:eps=-1", "eps_m must be"),
         ("farthest:num=2.5", "num: .*2.5"),
         ("farthest:num=many", "num: .*'many'"),
+        ("farthest:num=5,num=6", "gives a setting twice"),
+        ("diverse:eps=5,eps_m=6", "with and without its unit"),
+        ("centre", "choose it with --label-offset mean"),
     ],
 )
 def test_a_bad_step_is_refused_by_name(text, message):
@@ -115,6 +129,11 @@ def test_a_bad_step_is_refused_by_name(text, message):
 def test_an_unknown_scheme_is_refused():
     with pytest.raises(UserError, match="unknown scheme 'fedsgg'; choose one of: fedsgd, fedavg"):
         configure(RAW, "fedsgg + diverse")
+
+
+def test_steps_may_also_be_joined_in_one_text():
+    joined = Protection(("diverse:eps=5 + dp:epsilon=1",))
+    assert joined.texts == ("diverse:eps_m=5", "dp:epsilon=1")
 
 
 def test_whom_to_defend_needs_a_defence():

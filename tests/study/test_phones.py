@@ -5,8 +5,8 @@ from veilmap.defences.defence import Report
 from veilmap.study.phones import summarise
 
 
-def report(step, before, after, moved_m, seconds=0.1, mb=1.0, **figures):
-    return Report(step, before, after, moved_m, seconds, mb, figures)
+def report(step, before, after, moved_m, seconds=0.1, mb=1.0, learning_s=None, **figures):
+    return Report(step, before, after, moved_m, seconds, mb, learning_s, figures)
 
 
 def test_a_step_is_summed_up_over_users_and_rounds():
@@ -34,3 +34,22 @@ def test_the_budget_is_that_of_the_user_who_spent_most():
 def test_a_step_that_never_leaves_a_point_has_no_centroid():
     (found,) = summarise([First(0)], [{"a": (report("first:num=0", 5, 0, None),)}])
     assert (found.centroid_moved_m, found.kept_share) == (None, 0)
+
+
+def test_a_step_that_never_had_a_point_has_no_share():
+    (found,) = summarise([East()], [{"a": (report("east:by_m=10", 0, 0, None),)}])
+    assert (found.turns, found.kept_share) == (1, None)
+
+
+def test_turns_that_could_not_choose_are_counted():
+    """Of 10 for 5 there is a choice, of 3 for 5 none; 2 of 3 left is a choice of another kind."""
+    turns = [(10, 5), (3, 3), (3, 2)]
+    diary = [{"a": (report("first:num=5", *turn, 0.0, asked=5),)} for turn in turns]
+    (found,) = summarise([First(5)], diary)
+    assert found.kept_whole == 1
+
+
+def test_learning_is_counted_and_added_up():
+    diary = [{"a": (report("east:by_m=10", 1, 1, 0.0, learning_s=s),)} for s in (2.0, None, 3.0)]
+    (found,) = summarise([East()], diary)
+    assert (found.learned, found.learning_seconds) == (2, 5)

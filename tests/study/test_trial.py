@@ -6,6 +6,8 @@ from veilmap.errors import UserError
 from veilmap.study.attack import attack
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
+from veilmap.study.prepare import prepare
+from veilmap.study.results import settings_record
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train
 from veilmap.study.trial import trial
@@ -49,6 +51,46 @@ def test_only_every_third_round_is_attacked(small_campus):
         AttackSettings.of(every=0)
 
 
+def test_a_transcript_alone_tells_the_defence(small_campus, tmp_path):
+    train(small_campus, configure(SETTINGS, "fedavg + diverse:eps_m=50"), out=tmp_path / "run")
+    found = attack(tmp_path / "run" / "transcript", QUICK)
+    assert found.configuration.startswith("fedavg + diverse:eps_m=50 + centre:offset_dbm=-")
+    assert "public sample" not in found.oracle
+
+
+def test_the_one_who_measured_most_is_attacked_also_if_few_points_are_sent(small_campus):
+    target = small_campus.of_cell(None).users[0]
+    settings = RunSettings.of(interval="1d", defence=("random:num=1",), defended=(target,))
+    assert trial(small_campus, settings, QUICK).attacked.target == target
+
+
+def test_theory_is_silent_about_points_that_a_defence_chose(small_campus, tmp_path):
+    for name in ("fedavg", "fedavg + diverse"):
+        train(small_campus, configure(SETTINGS, name), out=tmp_path / "run", overwrite=True)
+        found = attack(tmp_path / "run", QUICK, data=small_campus, theory=True)
+        assert {each is None for each in found.predicted.values()} == {"diverse" in name}
+
+
+def test_cumulative_updates_have_no_nearest_point_of_their_round(small_campus):
+    found = trial(small_campus, configure(SETTINGS, "cumulative fedavg + farthest"), QUICK)
+    assert found.attacked.scores["search"].nearest_m is None
+    assert found.attacked.scores["search"].distance_m is not None
+
+
+def test_the_public_sample_is_a_tenth(small_campus):
+    prepared = prepare(small_campus, configure(SETTINGS, "fedavg + gan:learns_from=public"))
+    sample = sum(map(len, prepared.plan.defence.public.values()))
+    rows = sum(len(data) for this in prepared.rounds for data in this.data.values())
+    assert sample == round(rows / 10)
+    assert "public sample" in settings_record(prepared)["resolved"]["oracle"]
+
+
+def test_a_defence_that_leaves_nothing_says_so(small_campus):
+    settings = configure(SETTINGS, "fedavg + diverse:eps_m=0.01,min_points=5000,noise=drop")
+    with pytest.raises(UserError, match="the defence left no phone a point"):
+        trial(small_campus, settings, QUICK)
+
+
 def test_only_the_target_may_take_the_defence(small_campus):
     target = small_campus.of_cell(None).users[0]
     settings = RunSettings.of(interval="1d", defence=("farthest:num=5",), defended=(target,))
@@ -56,6 +98,7 @@ def test_only_the_target_may_take_the_defence(small_campus):
     (step,) = found.run.defences
     assert step.points == pytest.approx(5, abs=1)
     row, _ = found.rows()
+    assert step.turns == len(found.attacked.norms)
     assert row["points"] == step.points
     assert row["points_share"] == pytest.approx(step.points / step.points_before)
     with pytest.raises(UserError, match="user 'nobody' is to be defended and has no training data"):

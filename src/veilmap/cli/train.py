@@ -2,6 +2,7 @@
 
 import shlex
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -17,12 +18,13 @@ from veilmap.cli.options import (
     TestOptions,
     TrainingOptions,
 )
-from veilmap.defences.step import Figures, as_text
+from veilmap.defences.step import Figures
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
@@ -31,6 +33,8 @@ from veilmap.study.train import RoundRecord, Run, train
 
 # Above this share of the constant's RMSE the map is not worth its name, and we say so.
 NO_BETTER = 0.95
+# A budget that is kept exactly must not seem overspent by rounding.
+_WITH_A_HAIR = 1 + 1e-6
 
 
 def train_(
@@ -128,12 +132,12 @@ def _defence(protection: Protection) -> str:
     if not protection.defence:
         return "none; choose steps with --defence"
     who = f" on the phones of {', '.join(protection.defended)}" if protection.defended else ""
-    return ", then ".join(as_text(step) for step in protection.steps) + who
+    return ", then ".join(protection.texts) + who
 
 
 def _phones(run: Run) -> None:
     """What the steps did, and what they cost."""
-    names = ("turns", "points", "of", "centroid moved, m", "ms", "MB")
+    names = ("turns", "points", "of", "centroid moved, median m", "ms", "MB at most")
     did = table(None, "on the phone, mean of a turn", *names)
     for step in run.defences:
         moved = "-" if step.centroid_moved_m is None else f"{step.centroid_moved_m:,.0f}"
@@ -146,8 +150,17 @@ def _phones(run: Run) -> None:
         say(f"{step.step}: {_told(step.figures)}")
         if step.spent:
             say(f"{step.step}, privacy spent, at most by a user: {_told(step.spent)}")
-        if step.points < step.figures.get("asked", 0):
-            say(f"{step.step}: turns with fewer points than asked for kept all, and hid nothing")
+        if step.learned:
+            say(f"{step.step}: learned {step.learned} times, {step.learning_seconds:,.1f} s in all")
+        if step.kept_whole:
+            told = f"{step.kept_whole:,} turns had fewer points than asked for and kept all"
+            say(f"{step.step}: {told}, which hides nothing")
+        if step.spent.get("epsilon_all_rounds", 0) > _WITH_A_HAIR * _wanted(step):
+            say(f"{step.step}: a user took part more often than rounds says; give rounds=NUMBER")
+
+
+def _wanted(step: StepSummary) -> float:
+    return step.spent.get("epsilon_wanted", inf)
 
 
 def _told(figures: Figures) -> str:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from veilmap.defences.geoind import GeoIndistinguishability
+from veilmap.defences.random_points import RandomPoints
 from veilmap.defences.step import Step, UpdateStep
 from veilmap.errors import UserError
 
@@ -20,13 +22,12 @@ def combination_faults(steps: Sequence[Step]) -> Iterator[UserError]:
             yield UserError(
                 f"the defence has {name} {count} times; once with the stronger setting does more"
             )
-    if CONTROL in names:
-        for name in SELECTIONS:
-            if name in names:
-                yield UserError(
-                    f"{CONTROL} is the control that stands in place of {name}; leave out one of "
-                    "the two"
-                )
+    for name in SELECTIONS:
+        if CONTROL in names and name in names:
+            yield UserError(
+                f"{CONTROL} is the control that stands in place of {name}; leave out one of the two"
+            )
+    yield from _seeing_faults(steps)
     for step, later in pairwise(steps):
         if isinstance(step, UpdateStep) and not isinstance(later, UpdateStep):
             yield UserError(
@@ -35,11 +36,29 @@ def combination_faults(steps: Sequence[Step]) -> Iterator[UserError]:
             )
 
 
+def _seeing_faults(steps: Sequence[Step]) -> Iterator[UserError]:
+    """What looks at true positions before geoind, whose budget speaks of all that is done."""
+    for place, step in enumerate(steps):
+        if isinstance(step, GeoIndistinguishability):
+            for earlier in steps[:place]:
+                if not _is_blind(earlier):
+                    yield UserError(
+                        f"{earlier.name} looks at the true positions, which the budget of "
+                        f"{step.name} then does not cover; write {step.name} first"
+                    )
+
+
+def _is_blind(step: Step) -> bool:
+    """Whether it treats all points alike wherever they lie."""
+    return isinstance(step, UpdateStep) or (isinstance(step, RandomPoints) and step.num is not None)
+
+
 def cumulative_faults(steps: Sequence[Step]) -> Iterator[UserError]:
     """What cannot be combined with keeping the data of earlier rounds."""
     for step in steps:
         if step.name in DISPLACING:
             yield UserError(
-                f"cumulative training would give {step.name} the points of earlier rounds again, "
-                "and the mean of many draws is the true point; leave out one of the two"
+                f"cumulative training would let {step.name} move the points of earlier rounds "
+                "again and again, and many draws of one point give it away; leave out one of the "
+                "two"
             )

@@ -2,37 +2,43 @@
 
 import time
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 BYTES_PER_MB = 1e6
+T = TypeVar("T")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cost:
-    """Filled when the measured block ends."""
+    """The seconds of some work, and the most memory it held beyond what was held before."""
 
-    seconds: float = 0.0
-    peak_mb: float = 0.0
+    seconds: float
+    peak_mb: float
 
 
-@contextmanager
-def measured() -> Iterator[Cost]:
-    """The seconds that the block takes, and the most memory it holds at a time beyond before.
+def measured(work: Callable[[], T]) -> tuple[T, Cost]:
+    """The result of the work and its cost.
 
-    Memory is what Python and numpy allocate; torch's own is not seen. Watching it slows the
-    block down by a few per cent, which the seconds include.
+    It is done twice, since watching memory slows small work down several times; so it must do the
+    same both times, as steps do. Memory is what Python and numpy allocate; torch's is not seen.
     """
-    cost, watched = Cost(), tracemalloc.is_tracing()
+    began = time.perf_counter()
+    result = work()
+    seconds = time.perf_counter() - began
+    return result, Cost(seconds, _peak_mb(work))
+
+
+def _peak_mb(work: Callable[[], object]) -> float:
+    watched = tracemalloc.is_tracing()
     if not watched:
         tracemalloc.start()
-    tracemalloc.reset_peak()
-    held, began = tracemalloc.get_traced_memory()[0], time.perf_counter()
     try:
-        yield cost
+        tracemalloc.reset_peak()
+        held = tracemalloc.get_traced_memory()[0]
+        work()
+        return (tracemalloc.get_traced_memory()[1] - held) / BYTES_PER_MB
     finally:
-        cost.seconds = time.perf_counter() - began
-        cost.peak_mb = (tracemalloc.get_traced_memory()[1] - held) / BYTES_PER_MB
         if not watched:
             tracemalloc.stop()

@@ -7,9 +7,9 @@ import numpy as np
 
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.cost import measured
-from veilmap.defences.memory import NEW, Memory
+from veilmap.defences.memory import NEW, Lesson, Memory
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Step, Turn, UpdateStep, as_text
-from veilmap.errors import UserError, refuse
+from veilmap.errors import refuse
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
 
@@ -22,9 +22,10 @@ class Report:
         step: the step in text.
         points_before: that it was given.
         points: that it left.
-        centroid_moved_m: by this step; None where it left no points.
-        seconds: on the phone, without what it took to learn.
-        peak_mb: the most memory that it held.
+        centroid_moved_m: by this step; None where it left no points or does not act on points.
+        seconds: on the phone, without learning.
+        peak_mb: the most memory that it held, without learning.
+        learning_seconds: None if it did not have to learn in this turn.
         figures: what only this step can tell.
     """
 
@@ -34,6 +35,7 @@ class Report:
     centroid_moved_m: float | None
     seconds: float
     peak_mb: float
+    learning_seconds: float | None
     figures: Figures
 
 
@@ -53,8 +55,6 @@ class Defence:
 
     def __post_init__(self) -> None:
         refuse(combination_faults(self.steps))
-        if not self.public and any(_learns_from(step, "public") for step in self.steps):
-            raise UserError("a step learns from a public sample and there is none; give public")
 
     def of(self, user: str) -> tuple[Step, ...]:
         """The steps that this user takes."""
@@ -66,23 +66,14 @@ class Defence:
         """Line 16 of Algorithm 1: LocalBatch from D_t^k; it may come out empty."""
         batch, reports = data, []
         for step in self.of(turn.user):
-            learning: Figures = {}
-            if isinstance(step, LearnedStep):
-                memory, acting, learning = memory.learn(step, data, self.public, turn)
+            if isinstance(step, LearnedStep) and len(batch):
+                memory, lesson = memory.learn(step, batch, self.public, turn)
             elif isinstance(step, PointStep):
-                acting = step
+                lesson = Lesson(step)
             else:
                 continue
-            with measured() as cost:
-                after, figures = acting.on_points(batch, turn)
-            moved_m, figures = _moved_m(batch, after), {**learning, **figures}
-            sizes = len(batch), len(after)
-            reports.append(
-                Report(as_text(step), *sizes, moved_m, cost.seconds, cost.peak_mb, figures)
-            )
-            batch = after
-        if any(_learns_from(step, "past") for step in self.of(turn.user)):
-            memory = memory.after(data)
+            batch, report = _act(as_text(step), lesson, batch, turn)
+            reports.append(report)
         return batch, tuple(reports), memory
 
     def update(self, update: Floats, n: int, turn: Turn) -> tuple[Floats, tuple[Report, ...]]:
@@ -90,16 +81,37 @@ class Defence:
         reports = []
         for step in self.of(turn.user):
             if isinstance(step, UpdateStep):
-                with measured() as cost:
-                    update, figures = step.on_update(update, turn)
-                reports.append(
-                    Report(as_text(step), n, n, 0.0, cost.seconds, cost.peak_mb, figures)
-                )
+                update, report = _conceal(step, update, n, turn)
+                reports.append(report)
         return update, tuple(reports)
 
 
-def _learns_from(step: Step, source: str) -> bool:
-    return isinstance(step, LearnedStep) and step.learns_from == source
+def _act(text: str, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[LocalData, Report]:
+    (after, figures), cost = measured(lambda: lesson.acting.on_points(batch, turn))
+    return after, Report(
+        step=text,
+        points_before=len(batch),
+        points=len(after),
+        centroid_moved_m=_moved_m(batch, after),
+        seconds=cost.seconds,
+        peak_mb=cost.peak_mb,
+        learning_seconds=lesson.seconds,
+        figures={**lesson.figures, **figures},
+    )
+
+
+def _conceal(step: UpdateStep, update: Floats, n: int, turn: Turn) -> tuple[Floats, Report]:
+    (sent, figures), cost = measured(lambda: step.on_update(update, turn))
+    return sent, Report(
+        step=as_text(step),
+        points_before=n,
+        points=n,
+        centroid_moved_m=None,
+        seconds=cost.seconds,
+        peak_mb=cost.peak_mb,
+        learning_seconds=None,
+        figures=figures,
+    )
 
 
 def _moved_m(before: LocalData, after: LocalData) -> float | None:

@@ -37,7 +37,8 @@ class DiverseBatch:
         size: how many points to keep. None runs DBSCAN once, as the paper does (data minimisation).
             A number takes the centres out and repeats on the rest until there are so many, its
             step 4; fewer if a pass finds no cluster any more. A pass with more clusters than are
-            still wanted takes those of most points, of equals the first.
+            still wanted takes those of most points, of equals the first. A round of fewer points
+            is kept whole, which hides nothing.
         centre: "nearest", the measurement nearest to the cluster's mean position, of equals the
             earliest; or "mean", the means of position, signal and time, which nobody measured.
         min_points: from how many neighbours on, itself counted, a point is a core point.
@@ -58,15 +59,18 @@ class DiverseBatch:
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The centres in time order; clusters and noise are those of the first pass."""
         groups = self._grouped(batch)
-        figures = {"clusters": groups.count, "noise_points": groups.noise_points}
+        figures: Figures = {"clusters": groups.count, "noise_points": groups.noise_points}
         if self.size is None:
             return _CENTRES[self.centre](batch, groups), figures
-        return batch.take(self._repeated(batch, groups, self.size)), figures
+        chosen = self._repeated(batch, groups, self.size)
+        return batch.take(chosen), {**figures, "asked": self.size}
 
     def _grouped(self, batch: LocalData) -> Groups:
         return grouped(batch.xy_m, self.eps_m, self.min_points, self.noise)
 
     def _repeated(self, batch: LocalData, groups: Groups, size: int) -> Indices:
+        if self.noise != "drop" and size >= len(batch):
+            return np.arange(len(batch))
         left, chosen = np.arange(len(batch)), np.array([], np.int64)
         while groups.count and len(chosen) < size:
             largest_first = np.argsort(-groups.sizes, kind="stable")

@@ -59,8 +59,8 @@ class DifferentialPrivacy:
         for what, value in {**given, "clip": self.clip}.items():
             if value is not None and not _LEAST <= value <= _MOST:
                 yield out_of_range(what, f"from {_LEAST:g} to {_MOST:g}", value)
-        if not self.rounds >= 1:
-            yield out_of_range("rounds", "at least 1", self.rounds)
+        if not (isinstance(self.rounds, int) and self.rounds >= 1):
+            yield out_of_range("rounds", "a whole number of at least 1", self.rounds)
         if self.true_epsilon is None and self.rounds != 1:
             yield UserError(
                 f"rounds counts only with true_epsilon, got {self.rounds}; a nominal epsilon is "
@@ -93,14 +93,16 @@ class DifferentialPrivacy:
     def spent(self, turns: Sequence[Figures]) -> Figures:
         """The true ε of one round and of all the user's rounds together, at this δ.
 
-        The last is that between two updates of the user instead of one and none.
+        The last two are those between two updates of the user instead of one and none. All speak
+        of one cell's map; a phone that takes part in several spends in each.
         """
-        nominal = {} if self.epsilon is None else {"epsilon_nominal": self.epsilon}
+        given = {"epsilon_nominal": self.epsilon, "epsilon_wanted": self.true_epsilon}
         return {
-            **nominal,
+            **{name: value for name, value in given.items() if value is not None},
             "delta": self.delta,
             "epsilon_one_round": self._epsilon(1, self._mu),
             "epsilon_all_rounds": self._epsilon(len(turns), self._mu),
+            "epsilon_one_round_two_updates": self._epsilon(1, 2 * self._mu),
             "epsilon_all_rounds_two_updates": self._epsilon(len(turns), 2 * self._mu),
         }
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from time import perf_counter
 from typing import get_args
 
 import numpy as np
@@ -48,6 +47,7 @@ class GanObfuscation:
     rho: float = 0.5
     learns_from: Source = "past"
     max_steps: int = 2000
+    name = "gan"
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -60,15 +60,9 @@ class GanObfuscation:
         if self.max_steps < 1:
             yield out_of_range("max_steps", "at least 1", self.max_steps)
 
-    @property
-    def name(self) -> str:
-        """By which it is called."""
-        return "gan"
-
     @one_thread()
     def learn(self, people: Mapping[str, LocalData], turn: Turn) -> tuple["Obfuscator", Figures]:
         """Train both networks; ``gan_rested`` is 1 if their losses came to rest in time."""
-        start = perf_counter()
         known = [people[user] for user in sorted(people) if len(people[user])]
         if not known:
             raise UserError(
@@ -80,7 +74,6 @@ class GanObfuscation:
         streams = turn.stream("gan weights"), turn.stream("gan mini-batches")
         trained = train(crowd, self.rho, self.max_steps, *streams)
         return Obfuscator(trained.generator, scale), {
-            "gan_seconds": perf_counter() - start,
             "gan_steps": trained.steps,
             "gan_parameters": trained.parameters,
             "gan_rested": float(trained.rested),
@@ -94,11 +87,7 @@ class Obfuscator:
 
     generator: Dense
     scale: RecordScale
-
-    @property
-    def name(self) -> str:
-        """That of the step which learned it."""
-        return "gan"
+    name = GanObfuscation.name
 
     @one_thread()
     @torch.no_grad()

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veilmap.area import Area
 from veilmap.defences.planar_laplace import draw_m
 from veilmap.defences.step import Figures, Turn
 from veilmap.errors import out_of_range
 from veilmap.local_data import LocalData
+
+# Moves by 20,000 km on average, to the other side of the earth.
+LEAST_PER_M = 1e-7
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,15 @@ class GeoIndistinguishability:
     name = "geoind"
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon_per_m < math.inf:
-            raise out_of_range("epsilon_per_m", "finite and above 0", self.epsilon_per_m)
+        if not LEAST_PER_M <= self.epsilon_per_m < math.inf:
+            demand = f"finite and at least {LEAST_PER_M:g}"
+            raise out_of_range("epsilon_per_m", demand, self.epsilon_per_m)
 
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The same points elsewhere, and how far they went, the way back into the area included."""
         noise_m = draw_m(len(batch), self.epsilon_per_m, turn.stream("geoind"))
         noisy_m = batch.xy_m + noise_m
-        xy_m = _nearest_inside(turn.area, noisy_m) if self.remap else noisy_m
+        xy_m = turn.area.nearest_inside(noisy_m) if self.remap else noisy_m
         moved_m = np.linalg.norm(xy_m - batch.xy_m, axis=1)
         return replace(batch, xy_m=xy_m), {
             "moved_m": float(moved_m.mean()) if len(batch) else 0.0,
@@ -64,7 +66,3 @@ class GeoIndistinguishability:
             "epsilon_at_100_m_one_point": 100 * self.epsilon_per_m,
             "epsilon_at_100_m_all_points": 100 * points * self.epsilon_per_m,
         }
-
-
-def _nearest_inside(area: Area, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.clip(xy_m, (area.x_min_m, area.y_min_m), (area.x_max_m, area.y_max_m))

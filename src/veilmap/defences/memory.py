@@ -1,55 +1,85 @@
 """What a phone keeps between rounds for the steps that have to learn."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Turn, as_text
+from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 
-# Learning anew whenever the data have doubled costs at most twice the last time.
+# Learning anew whenever the data have doubled: ten times for a thousandfold past.
 OUTGROWN = 2
 
 
 @dataclass(frozen=True)
-class Learned:
-    """A step that has learned, and from how many points."""
+class Experience:
+    """One step's: the points that reached it in earlier rounds, and what it learned from how many.
 
-    step: PointStep
-    points: int
+    What reached it, and not what was measured: a step before it may have moved the points, and
+    its promise must hold for what is learned from them too.
+    """
+
+    past: LocalData | None = None
+    acting: PointStep | None = None
+    learned_from: int = 0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A step ready to act, what learning told, and how long it took; nothing if it knew already."""
+
+    acting: PointStep
+    figures: Figures = field(default_factory=dict)
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The phone's own points of earlier rounds, and what its steps have learned, by their text."""
+    """The experience of each step that learns, by its text."""
 
-    past: LocalData | None = None
-    learned: Mapping[str, Learned] = field(default_factory=dict)
+    steps: Mapping[str, Experience] = field(default_factory=dict)
 
     def learn(
-        self,
-        step: LearnedStep,
-        present: LocalData,
-        public: Mapping[str, LocalData],
-        turn: Turn,
-    ) -> tuple["Memory", PointStep, Figures]:
+        self, step: LearnedStep, present: LocalData, public: Mapping[str, LocalData], turn: Turn
+    ) -> tuple["Memory", Lesson]:
         """The step that can act, learned now if it never was or if its data have doubled.
 
         A phone in its first round has no past; it learns from that round's points.
         """
-        own = {turn.user: present if self.past is None else self.past}
-        people = public if step.learns_from == "public" else own
+        known = self.steps.get(as_text(step), Experience())
+        people = _people(step, known.past or present, public, turn)
         points = sum(len(data) for data in people.values())
-        known = self.learned.get(as_text(step))
-        if known is not None and points < OUTGROWN * known.points:
-            return self, known.step, {}
-        acting, figures = step.learn(people, turn)
-        learned = {**self.learned, as_text(step): Learned(acting, points)}
-        return replace(self, learned=learned), acting, figures
+        lesson = _lesson(step, known, people, turn)
+        past = present if known.past is None else LocalData.join([known.past, present])
+        learned_from = known.learned_from if lesson.seconds is None else points
+        kept = Experience(past if step.learns_from == "past" else None, lesson.acting, learned_from)
+        return replace(self, steps={**self.steps, as_text(step): kept}), lesson
 
-    def after(self, present: LocalData) -> "Memory":
-        """With the round that has just ended."""
-        past = present if self.past is None else LocalData.join([self.past, present])
-        return replace(self, past=past)
+
+def _people(
+    step: LearnedStep, own: LocalData, public: Mapping[str, LocalData], turn: Turn
+) -> Mapping[str, LocalData]:
+    if step.learns_from == "past":
+        return {turn.user: own}
+    others = {user: data for user, data in public.items() if user != turn.user}
+    if not others:
+        raise UserError(
+            f"{step.name} learns from a public sample of other users and there are none; choose "
+            "learns_from=past"
+        )
+    return others
+
+
+def _lesson(
+    step: LearnedStep, known: Experience, people: Mapping[str, LocalData], turn: Turn
+) -> Lesson:
+    points = sum(len(data) for data in people.values())
+    if known.acting is not None and points < OUTGROWN * known.learned_from:
+        return Lesson(known.acting)
+    began = time.perf_counter()
+    acting, figures = step.learn(people, turn)
+    return Lesson(acting, figures, time.perf_counter() - began)
 
 
 NEW = Memory()

@@ -13,6 +13,7 @@ from veilmap.streams import stream
 
 Figures = Mapping[str, float]  # by name with its unit
 Source = Literal["past", "public"]
+JOINED_BY = " + "  # steps in a text
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,15 @@ class Observer(Protocol):
 
 @dataclass
 class Recorder:
-    """Keeps all observations in memory."""
+    """Keeps in memory the observations of one user, or of all where none is named."""
 
+    user: str | None = None
     observations: list[Observation] = field(default_factory=list)
 
     def see(self, observation: Observation) -> None:
-        """Keep it."""
-        self.observations.append(observation)
+        """Keep it if it is the user's."""
+        if self.user in (None, observation.user):
+            self.observations.append(observation)
 
     def end_round(self) -> None:
         """Nothing to finish."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import Memory
+from veilmap.defences.step import LearnedStep
 from veilmap.federation.client import user_update
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
@@ -25,6 +26,13 @@ class Answer:
     n: int
     reports: tuple[Report, ...]
     memory: Memory
+
+
+def wait(plan: Plan, data: LocalData, user: str, t: int, memory: Memory) -> Memory:
+    """What a phone keeps of a round in which it was not asked: steps learn from that too."""
+    if not any(isinstance(step, LearnedStep) for step in plan.defence.of(user)):
+        return memory
+    return plan.defence.local_batch(data, plan.turn(user, t), memory)[2]
 
 
 def answer(

@@ -1,9 +1,9 @@
 """What server and users agree on before the first round."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 from veilmap.area import Area
 from veilmap.defences.combinations import cumulative_faults
@@ -53,6 +53,25 @@ class Training:
         """The scheme's name in the paper."""
         plain = "fedsgd" if self.batch_size == "inf" and self.epochs == 1 else "fedavg"
         return f"cumulative {plain}" if self.cumulative else plain
+
+    def as_text(self) -> str:
+        """``fedavg:learning_rate=1e-05``: the name, and what differs from the scheme's settings."""
+        usual = replace(Training(), **SCHEMES[self.name])
+        own = [
+            f"{field.name}={getattr(self, field.name)}"
+            for field in fields(self)
+            if getattr(self, field.name) != getattr(usual, field.name)
+        ]
+        return f"{self.name}:{','.join(own)}" if own else self.name
+
+
+# B and E of the paper by the name of the scheme.
+SCHEMES: dict[str, dict[str, Any]] = {
+    "fedsgd": {"epochs": 1, "batch_size": "inf", "cumulative": False},
+    "fedavg": {"epochs": 5, "batch_size": 20, "cumulative": False},
+    "cumulative fedsgd": {"epochs": 1, "batch_size": "inf", "cumulative": True},
+    "cumulative fedavg": {"epochs": 5, "batch_size": 20, "cumulative": True},
+}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
 from veilmap.federation.observation import Observation, Observer
-from veilmap.federation.phone import answer
+from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
 from veilmap.local_data import Round
 from veilmap.model.network import Floats
@@ -57,26 +57,45 @@ def run_round(
 
     Users without data in this round send nothing; if nobody sends, the weights stay.
     """
-    # In float64, so that the average of equal updates is that update to the last bit.
-    total, sizes, reports, kept = np.zeros(len(weights)), {}, {}, dict(memories)
-    for user in sample_users(plan, users, this.number):
-        if user not in this.data:
+    asked = set(sample_users(plan, users, this.number))
+    average, reports, kept = _Average(weights), {}, dict(memories)
+    for user in (user for user in users if user in this.data):
+        turn = this.data[user], user, this.number, memories[user]
+        if user not in asked:
+            kept[user] = wait(plan, *turn)
             continue
-        sent = answer(plan, weights, this.data[user], user, this.number, memories[user])
+        sent = answer(plan, weights, *turn)
         kept[user], reports[user] = sent.memory, sent.reports
         if sent.weights is None:
             continue
-        sizes[user] = sent.n
-        total += sent.n * sent.weights.astype(np.float64)
+        average.add(user, sent.weights, sent.n)
         if observer:
             observer.see(
                 Observation(this.number, user, weights, sent.weights, sent.n, this.start_s)
             )
     if observer:
         observer.end_round()
-    average = (total / sum(sizes.values())).astype(np.float32) if sizes else weights
-    who, n = tuple(sizes), tuple(sizes.values())
-    return RoundResult(this.number, this.start_s, who, n, average, reports), kept
+    who, n = tuple(average.n), tuple(average.n.values())
+    return RoundResult(this.number, this.start_s, who, n, average.weights(), reports), kept
+
+
+class _Average:
+    """Line 12, one user at a time: w_t = Σ n_t^k/n_t w_t^k; w_{t-1} if nobody sends."""
+
+    def __init__(self, weights_before: Floats) -> None:
+        self._before = weights_before
+        # In float64, so that the average of equal updates is that update to the last bit.
+        self._total = np.zeros(len(weights_before))
+        self.n: dict[str, int] = {}
+
+    def add(self, user: str, weights: Floats, n: int) -> None:
+        self.n[user] = n
+        self._total += n * weights.astype(np.float64)
+
+    def weights(self) -> Floats:
+        if not self.n:
+            return self._before
+        return (self._total / sum(self.n.values())).astype(np.float32)
 
 
 def sample_users(plan: Plan, users: Sequence[str], t: int) -> list[str]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from veilmap.area import Area
+from veilmap.defences.step import JOINED_BY
 from veilmap.federation.plan import Training
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -25,6 +26,13 @@ class SideKnowledge:
     interval_s: float
     oracle: tuple[str, ...] = ()
     defence: tuple[str, ...] = ()
+
+    @property
+    def configuration(self) -> str:
+        """The scheme and the defences by name: ``fedavg + diverse:eps_m=50``."""
+        offset = f"centre:offset_dbm={self.label_offset_dbm:g}"
+        centre = [offset] if self.label_offset_dbm else []
+        return JOINED_BY.join([self.training.as_text(), *self.defence, *centre])
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class _Work:
         self._seen, self._settings, self._theory = seen, settings, theory
         entries = list(seen.transcript.entries())
         self._summed = settings.who.secure_aggregation
-        self._target = SUM if self._summed else _target(entries, settings)
+        self._target = SUM if self._summed else _target(entries, settings, seen.truth)
         everyone: dict[int, list[str]] = {}
         for each in entries:
             if self._summed or each.user == self._target:
@@ -162,7 +162,7 @@ class _Work:
         found = best_starts(every)
         spent = {t: [each for each in every if each.round == t] for t in self._users}
         known = self._seen.transcript.header.side_knowledge
-        return score(
+        scores = score(
             None if self._truth is None else [self._truth[each.round] for each in found],
             np.array([each.xy_m for each in found]),
             [(each.cloud.xy_m, each.cloud.weights) for each in found],
@@ -175,11 +175,16 @@ class _Work:
             seconds=[sum(e.seconds for e in spent[each.round]) for each in found],
             seed=self._settings.who.seed,
         )
+        # Cumulative updates are also about the places of earlier rounds.
+        if known.training.cumulative:
+            return replace(scores, nearest_m=None, nearest_random_m=None)
+        return scores
 
     def _predict(self, observation: Observation) -> PredictedError | None:
         known = self._seen.transcript.header.side_knowledge
-        if self._truth is None or known.training.cumulative:
-            return None  # a cumulative update was made from all rounds so far
+        # A cumulative update was made from all rounds so far, a defended one from other points.
+        if self._truth is None or known.training.cumulative or known.defence:
+            return None
         header, batch = self._seen.transcript.header, self._truth[observation.round]
         labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
         mini_batch = known.scaler.standardise(batch.xy_m), labels
@@ -194,13 +199,20 @@ class _Work:
         return (*known, *(f"the start of {name}" for name in used))
 
 
-def _target(entries: Sequence[Entry], settings: AttackSettings) -> str:
-    """The user asked for, or the one with the most points."""
+def _target(entries: Sequence[Entry], settings: AttackSettings, truth: Truth | None) -> str:
+    """The user asked for, or the one who measured most; without the truth, who sent most.
+
+    A defence may make the one who measured most send few points.
+    """
     points: dict[str, int] = {}
     for each in entries:
-        points[each.user] = points.get(each.user, 0) + each.n
+        known = None if truth is None else truth.get(each.round, {}).get(each.user)
+        points[each.user] = points.get(each.user, 0) + (each.n if known is None else len(known))
     if not points:
-        raise UserError("the transcript is empty: no round was finished; train again")
+        raise UserError(
+            "the transcript is empty: no round was finished, or the defence left no phone a point "
+            "to train on; train again"
+        )
     target = settings.who.target
     if target is None:
         return max(points, key=lambda user: points[user])

@@ -2,20 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from veilmap.errors import unknown_choice
-from veilmap.federation.plan import Training
+from veilmap.defences.step import JOINED_BY
+from veilmap.errors import UserError, unknown_choice
+from veilmap.federation.plan import SCHEMES, Training
 from veilmap.settings import parse, plain
-from veilmap.study.notation import JOINED_BY, name_and_values, with_units
+from veilmap.study.notation import name_and_values, with_units
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
 
-# The schemes with the paper's B and E; η and the rest stay as the settings have them.
-SCHEMES: dict[str, dict[str, Any]] = {
-    "fedsgd": {"epochs": 1, "batch_size": "inf"},
-    "fedavg": {"epochs": 5, "batch_size": 20},
-}
 CENTRE = "centre"
 
 
@@ -42,7 +37,9 @@ class Centre:
 def configure(settings: RunSettings, text: str) -> RunSettings:
     """The settings under a configuration: a scheme, then steps, and centre among them.
 
-    ``fedavg:learning_rate=1e-5 + diverse:eps_m=50`` sets what it names and leaves the rest.
+    A scheme sets B, E and whether training is cumulative; ``fedavg:learning_rate=1e-5`` also what
+    it names. The steps replace those of the settings. ``centre`` sets the labels' offset; without
+    it they stay as the settings have them.
     """
     scheme, *parts = text.split(JOINED_BY)
     steps = tuple(part.strip() for part in parts if name_and_values(part)[0] != CENTRE)
@@ -63,7 +60,9 @@ def _training(training: Training, text: str) -> Training:
 
 
 def _task(task: Task, parts: Sequence[str]) -> Task:
-    for name, values in map(name_and_values, parts):
-        if name == CENTRE:
-            task = parse(Centre, with_units(values, Centre), name).apply(task)
+    centres = [values for name, values in map(name_and_values, parts) if name == CENTRE]
+    if len(centres) > 1:
+        raise UserError(f"a configuration has one centre at most, got {len(centres)}")
+    for values in centres:
+        task = parse(Centre, with_units(values, Centre), CENTRE).apply(task)
     return task

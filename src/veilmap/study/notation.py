@@ -9,12 +9,12 @@ from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError, unknown_choice
 from veilmap.settings import parse
 
-JOINED_BY = " + "
-
 
 def step_of(text: str) -> Step:
     """The step that a text such as ``diverse:eps_m=50`` stands for; units may be left out."""
     name, values = name_and_values(text)
+    if name == "centre":
+        raise UserError("centre is a setting of the labels; choose it with --label-offset mean")
     if name not in STEPS:
         raise unknown_choice("defence", name, STEPS)
     kind = STEPS[name]
@@ -31,10 +31,16 @@ def name_and_values(text: str) -> tuple[str, dict[str, str]]:
                 f"cannot read {text!r}; write a name, and its settings after a colon: "
                 "farthest:eps_m=50,num=20"
             )
-    return name.strip(), {key.strip(): value.strip() for key, _, value in pairs}
+    values = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(values) < len(pairs):
+        raise UserError(f"{text!r} gives a setting twice; leave out one of them")
+    return name.strip(), values
 
 
 def with_units(values: dict[str, str], kind: type) -> dict[str, Any]:
     """The settings under their full names: ``eps`` is ``eps_m``."""
     short = {re.sub(r"_(m|db|dbm|s)$", "", field.name): field.name for field in fields(kind)}
-    return {short.get(name, name): value for name, value in values.items()}
+    full = {short.get(name, name): value for name, value in values.items()}
+    if len(full) < len(values):
+        raise UserError(f"a setting is given with and without its unit: {', '.join(values)}")
+    return full

@@ -20,11 +20,14 @@ class StepSummary:
         turns: how often phones took it.
         points_before: that a turn gave it, on average.
         points: that it left, on average.
-        kept_share: of all points of all turns.
+        kept_share: of all points of all turns; None if no turn had any.
+        kept_whole: turns that had fewer points than the step was asked for, and so kept all.
         centroid_moved_m: median over turns; None if no turn left a point.
         seconds: of a turn, on average, without learning.
         seconds_max: of the longest turn.
-        peak_mb: the most memory held in a turn.
+        peak_mb: the most memory held in a turn, without learning.
+        learned: in how many turns it had to learn.
+        learning_seconds: of all of them together.
         figures: those that only this step can tell, each averaged over the turns that have it.
         spent: of the privacy budget, by the user who spent most.
     """
@@ -33,11 +36,14 @@ class StepSummary:
     turns: int
     points_before: float
     points: float
-    kept_share: float
+    kept_share: float | None
+    kept_whole: int
     centroid_moved_m: float | None
     seconds: float
     seconds_max: float
     peak_mb: float
+    learned: int
+    learning_seconds: float
     figures: Figures = field(default_factory=dict)
     spent: Figures = field(default_factory=dict)
 
@@ -64,20 +70,28 @@ def _summary(
     step: Step, taken: Sequence[Report], of_user: Mapping[str, Sequence[Report]]
 ) -> StepSummary:
     moved_m = [each.centroid_moved_m for each in taken if each.centroid_moved_m is not None]
+    learned_s = [each.learning_seconds for each in taken if each.learning_seconds is not None]
     before, after = sum(each.points_before for each in taken), sum(each.points for each in taken)
     return StepSummary(
         step=as_text(step),
         turns=len(taken),
         points_before=before / len(taken),
         points=after / len(taken),
-        kept_share=after / before,
+        kept_share=after / before if before else None,
+        kept_whole=sum(map(_is_whole, taken)),
         centroid_moved_m=median(moved_m) if moved_m else None,
         seconds=fmean(each.seconds for each in taken),
         seconds_max=max(each.seconds for each in taken),
         peak_mb=max(each.peak_mb for each in taken),
+        learned=len(learned_s),
+        learning_seconds=sum(learned_s),
         figures=_means([each.figures for each in taken]),
         spent=_most_spent(step, of_user),
     )
+
+
+def _is_whole(report: Report) -> bool:
+    return report.points == report.points_before < report.figures.get("asked", 0)
 
 
 def _means(figures: Sequence[Figures]) -> Figures:

@@ -54,8 +54,8 @@ class Prepared:
             self.plan.label_offset_dbm,
             self.plan.training,
             parse_interval(self.settings.task.interval),
-            self.settings.oracle,
-            self.settings.protection.defence,
+            self.settings.task.oracle,
+            self.settings.protection.texts,
         )
         return Header(self.plan.network, known)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from veilmap.defences.combinations import combination_faults
-from veilmap.defences.step import LearnedStep, Step
+from veilmap.defences.step import JOINED_BY, LearnedStep, Step, as_text
 from veilmap.errors import UserError, refuse
 from veilmap.study.notation import step_of
 
@@ -39,7 +39,12 @@ class Protection:
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps themselves."""
-        return tuple(step_of(text) for text in self.defence)
+        return tuple(step_of(part) for text in self.defence for part in text.split(JOINED_BY))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The steps in full."""
+        return tuple(as_text(step) for step in self.steps)
 
     @property
     def oracle(self) -> tuple[str, ...]:

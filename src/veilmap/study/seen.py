@@ -122,9 +122,9 @@ def _transcript(
     clock = timezone or (data.timezone if data else "UTC")
     if data is None:
         why = "the transcript has no positions; give the measurements with --data to know the truth"
-        return Seen(path, transcript, known.training.name, clock, None, why)
+        return Seen(path, transcript, known.configuration, clock, None, why)
     truth = _cut(data.of_cell(cell), known, transcript)
-    return Seen(path, transcript, known.training.name, clock, truth)
+    return Seen(path, transcript, known.configuration, clock, truth)
 
 
 def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:

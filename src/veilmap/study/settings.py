@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from veilmap.defences.step import as_text
+from veilmap.defences.combinations import cumulative_faults
+from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.plan import Training
 from veilmap.geo import box_faults
@@ -16,7 +17,6 @@ from veilmap.rounds import Split, parse_interval
 from veilmap.settings import group, parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
-from veilmap.study.notation import JOINED_BY
 from veilmap.study.protection import Protection
 
 
@@ -67,9 +67,13 @@ class Task:
             yield out_of_range("seed", "at least 0", self.seed)
 
     @property
-    def centred(self) -> bool:
-        """Whether the network learns deviations from a public mean, and not raw dBm."""
-        return self.label_offset_dbm not in ("none", 0)
+    def centre(self) -> tuple[str, ...]:
+        """How a configuration says that the network learns deviations from a public mean."""
+        if self.label_offset_dbm in ("none", 0):
+            return ()
+        if self.label_offset_dbm == "mean":
+            return ("centre",)
+        return (f"centre:offset_dbm={self.label_offset_dbm:g}",)
 
     @property
     def oracle(self) -> tuple[str, ...]:
@@ -92,6 +96,10 @@ class RunSettings:
     training: Training = field(default_factory=Training)
     protection: Protection = field(default_factory=Protection)
 
+    def __post_init__(self) -> None:
+        if self.training.cumulative:
+            refuse(cumulative_faults(self.protection.steps))
+
     @classmethod
     def of(cls, **keywords: Any) -> "RunSettings":
         """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, defence=("diverse",))``."""
@@ -99,10 +107,13 @@ class RunSettings:
 
     @property
     def configuration(self) -> str:
-        """The scheme and the defences by name: ``fedavg + diverse:eps_m=50 + centre``."""
-        steps = [as_text(step) for step in self.protection.steps]
-        centre = ["centre"] if self.task.centred else []
-        return JOINED_BY.join([self.training.name, *steps, *centre])
+        """The scheme and the defences by name: ``fedavg + diverse:eps_m=50 + centre``.
+
+        Those that are on some phones only are followed by their users' names, in brackets.
+        """
+        protection = self.protection
+        text = JOINED_BY.join([self.training.as_text(), *protection.texts, *self.task.centre])
+        return f"{text} (on {', '.join(protection.defended)})" if protection.defended else text
 
     @property
     def oracle(self) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from veilmap.defences.step import as_text
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
+from veilmap.federation.plan import Plan
 from veilmap.federation.server import RoundResult, federate
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
@@ -122,10 +124,7 @@ def train_prepared(
     with one_thread():
         for record, result in _rounds(prepared, observer, past):
             if not isfinite(record.rmse_db):
-                raise UserError(
-                    f"training diverged in round {record.round} (RMSE {record.rmse_db}); lower "
-                    f"--learning-rate, now {prepared.plan.training.learning_rate:g}"
-                )
+                raise _diverged(record, prepared.plan)
             weights = result.weights
             history.append(record)
             diary.append(result.reports)
@@ -133,6 +132,15 @@ def train_prepared(
                 on_round(record)
     defences = summarise(prepared.plan.defence.steps, diary)
     return Run(prepared, tuple(history), SignalMap(_map_facts(prepared), weights), defences)
+
+
+def _diverged(record: RoundRecord, plan: Plan) -> UserError:
+    steps = ", ".join(as_text(step) for step in plan.defence.steps)
+    noise = f", or what the defence adds: {steps}" if steps else ""
+    return UserError(
+        f"training diverged in round {record.round} (RMSE {record.rmse_db}); lower "
+        f"--learning-rate, now {plan.training.learning_rate:g}{noise}"
+    )
 
 
 def _rounds(

@@ -1,10 +1,10 @@
 """One configuration with one seed, trained and attacked: the unit that studies are made of."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from veilmap.federation.observation import Observation
+from veilmap.federation.observation import Recorder
 from veilmap.measurements import Measurements
 from veilmap.study.attack import attack
 from veilmap.study.attack_run import AttackRun
@@ -50,30 +50,8 @@ class Trial:
 
 
 def trial(data: Measurements, settings: RunSettings, attacks: AttackSettings) -> Trial:
-    """Train in memory and attack what one user sent, by default the one who measured most.
-
-    A defence may make that user send few points, so the number sent must not choose the target.
-    """
+    """Train in memory and attack what one user sent, by default the one who measured most."""
     prepared = prepare(data, settings)
-    if attacks.who.target is None and not attacks.who.secure_aggregation:
-        who = replace(attacks.who, target=prepared.data.users[0])
-        attacks = replace(attacks, who=who)
-    seen = _Watch(attacks.who.target)
+    seen = Recorder(attacks.who.target)
     run = train_prepared(prepared, seen)
     return Trial(run, attack(seen_of(prepared, seen.observations), attacks))
-
-
-@dataclass
-class _Watch:
-    """Keeps the updates of one user, or of all where none is named."""
-
-    user: str | None
-    observations: list[Observation] = field(default_factory=list)
-
-    def see(self, observation: Observation) -> None:
-        """Keep it if it is the user's."""
-        if self.user in (None, observation.user):
-            self.observations.append(observation)
-
-    def end_round(self) -> None:
-        """Nothing to finish."""

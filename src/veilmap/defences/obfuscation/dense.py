@@ -47,11 +47,10 @@ class Dense:
 class Adam:
     """Adam on the flat weights of a network, in place.
 
-    The mean of the gradients decays with 0.5 in place of the usual 0.9. Two networks that play
-    against each other settle sooner with the shorter memory: at rho = 0 the losses came to rest
-    after 450 to 600 steps in place of 750 to 1,200.
+    The mean of the gradients decays with 0.5 in place of the usual 0.9: two networks that play
+    against each other settle sooner with the shorter memory.
 
-    torch's own Adam imports a compiler at its first use, which takes as long as 1,000 of our steps.
+    torch's own Adam imports a compiler at its first use, which takes seconds.
     """
 
     _RATE, _DECAY, _SQUARE_DECAY, _LEAST = 1e-3, 0.5, 0.999, 1e-8

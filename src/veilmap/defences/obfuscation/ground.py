@@ -35,8 +35,7 @@ class Ground:
 
         A pull of 1 is half a side. What would cross the border is reflected, as often as it takes:
         no pull is the identity, which no squashing into the area allows, and the gradient never
-        dies. With tanh a fresh adversary at rho = 0 erred by 142 to 175 m where a blind one errs by
-        205 m; with reflection by 195 to 205 m (the two places of the tests, three seeds).
+        dies.
 
         Positions that lie outside are brought to the border first. A label goes at most
         ``LABEL_REACH``, through z/(1 + |z|).

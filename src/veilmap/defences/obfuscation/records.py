@@ -38,6 +38,5 @@ class RecordScale:
     def points(self, records: Tensor, time_s: NDArray[np.float64], area: Area) -> LocalData:
         """Rows back to points; the rounding of float32 does not carry any out of the area."""
         rows = records.numpy().astype(np.float64)
-        low_m, high_m = (area.x_min_m, area.y_min_m), (area.x_max_m, area.y_max_m)
-        xy_m = np.clip(self.scaler.metres(rows[:, :2]), low_m, high_m)
+        xy_m = area.nearest_inside(self.scaler.metres(rows[:, :2]))
         return LocalData(xy_m, rows[:, 2] * self.label_scale_db + self.label_mean_dbm, time_s)
