@@ -8,8 +8,10 @@ Each configuration is trained and attacked once per seed, in the paper's setting
 single test rows, but for two things. The scaler is a deployment's, by the area: the paper's, fitted
 to all positions, has its zero near the densest user's home, and an attack that finds nothing but
 noise ends there. And FedAvg has η = 1e-4: with that scaler 1e-3 ends far above the error of a
-constant, and 1e-5 never learns from few points. Numbers are means over the seeds ± their standard deviation. --out collects all figures
-as JSON lines; a run that is there is not done again. It prints no position.
+constant, and 1e-5 never learns from few points.
+
+Numbers are means over the seeds ± their standard deviation. --out collects all figures as JSON
+lines; a run that is there is not done again. It prints no position.
 """
 
 import argparse

@@ -263,7 +263,7 @@ def test_without_the_truth_there_is_what_needs_none():
 
 
 def test_a_place_that_was_visited_is_near_though_the_centroid_is_far():
-    """Nine points at home and one at work; found is work: no distance to it, 1,440 m to the mean."""
+    """Nine points at home and one at work, which is found: 1,440 m from the mean of the ten."""
     found = scored([at(*[HOME] * 9, WORK)] * 3, [WORK] * 3)
     assert (found.nearest_m, found.distance_median_m) == (0, pytest.approx(1440))
     assert 100 < found.nearest_random_m < 1600
