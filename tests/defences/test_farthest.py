@@ -25,17 +25,17 @@ def from_the_rounds_m(points, batch):
 
 
 @pytest.mark.parametrize(
-    ("num", "rows"),
+    ("num", "rows", "clusters"),
     [
-        (1, [4]),
-        (2, [4, 6]),
-        (3, [1, 4, 6]),
-        (5, [0, 1, 2, 4, 6]),
-        (7, list(range(7))),
-        (99, list(range(7))),
+        (1, [4], 1),
+        (2, [4, 6], 1),
+        (3, [1, 4, 6], 2),
+        (5, [0, 1, 2, 4, 6], 3),
+        (7, list(range(7)), 3),
+        (99, list(range(7)), 3),
     ],
 )
-def test_points_come_from_the_farthest_cluster_inwards_and_the_earliest_first(num, rows):
+def test_points_come_from_the_farthest_cluster_inwards_and_the_earliest_first(num, rows, clusters):
     """Centroid of all: 300 / 7 = 43 m.
 
     {4, 6} at 120.5 m is 78 m off, {1} at 0 m is 43 m off, {0, 2, 3, 5} around 15 m 28 m off.
@@ -44,7 +44,7 @@ def test_points_come_from_the_farthest_cluster_inwards_and_the_earliest_first(nu
     step = FarthestBatch(eps_m=5.0, num=num)
     assert kept(step, batch) == rows
     told = step.on_points(batch, make_turn())[1]
-    assert told == {"clusters": 3, "noise_points": 0, "asked": num}
+    assert told == {"clusters": 3, "noise_points": 0, "asked": num, "clusters_kept": clusters}
 
 
 def test_distance_is_between_centroids_not_to_the_farthest_point():

@@ -55,8 +55,8 @@ def test_it_is_a_point_step_with_a_name_and_prints_what_differs():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({}, "random points need one of num and eps_m, got num None and eps_m None"),
-        ({"num": 3, "eps_m": 50.0}, "got num 3 and eps_m 50.0"),
+        ({}, "give one of num, how many points, and eps_m, .*; got None and None"),
+        ({"num": 3, "eps_m": 50.0}, "got 3 and 50.0"),
         ({"num": 0}, "num must be a whole number of at least 1, got 0"),
         ({"eps_m": -5.0}, "eps_m must be .* above 0, got -5.0"),
     ],

@@ -73,7 +73,8 @@ def test_defaults_need_not_be_written(name):
 
 def test_the_main_setting_is_always_told():
     assert as_text(step_of("diverse")) == "diverse:eps_m=50"
-    assert as_text(step_of("farthest:num=20")) == "farthest:eps_m=50"
+    assert as_text(step_of("farthest")) == "farthest:eps_m=50,num=20"
+    assert as_text(step_of("geoind")) == "geoind:epsilon_per_m=0.01"
     assert as_text(step_of("dp:true_epsilon=8")) == "dp:true_epsilon=8"
 
 
@@ -102,6 +103,7 @@ def test_every_step_is_written_and_read_back_with_all_its_settings():
 
 
 def test_units_may_be_left_out():
+    assert step_of("geoind:epsilon=0.5") == step_of("geoind:epsilon_per_m=0.5")
     assert step_of("farthest:eps=5,num=3") == FarthestBatch(eps_m=5.0, num=3)
     assert step_of(" diverse : eps = 5 ") == DiverseBatch(eps_m=5.0)
 
@@ -109,7 +111,7 @@ def test_units_may_be_left_out():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fartest", "unknown defence 'fartest'; choose one of: diverse, farthest, random"),
+        ("fartest", "unknown defence 'fartest'; choose from: diverse, farthest, random"),
         ("diverse:eps", "cannot read 'diverse:eps'"),
         ("diverse:eps=", "cannot read"),
         ("diverse:epz=5", "unknown setting 'epz'; choose one of: eps_m, size"),
@@ -132,8 +134,25 @@ def test_an_unknown_scheme_is_refused():
 
 
 def test_steps_may_also_be_joined_in_one_text():
-    joined = Protection(("diverse:eps=5 + dp:epsilon=1",))
-    assert joined.texts == ("diverse:eps_m=5", "dp:epsilon=1")
+    for text in ("diverse:eps=5 + dp:epsilon=1e+2", "diverse:eps=5+dp:epsilon=100"):
+        assert Protection((text,)).texts == ("diverse:eps_m=5", "dp:epsilon=100")
+
+
+@pytest.mark.parametrize("given", ["diverse", ["diverse"], [DiverseBatch()], ("diverse",)])
+def test_one_text_or_a_step_will_do(given):
+    assert RunSettings.of(defence=given, defended=0).protection.steps == (DiverseBatch(),)
+    assert RunSettings.of(defence=given, defended="0").protection.defended == ("0",)
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(UserError, match=r"unknown defence 'divers'.*; dp: .*epsilon must be"):
+        Protection(("divers", "dp:epsilon=0"))
+
+
+def test_users_in_a_name_are_read_back():
+    text = "fedavg + diverse:eps_m=50 (on 0, b)"
+    assert configure(RAW, text).protection.defended == ("0", "b")
+    assert configure(RAW, text).configuration == text
 
 
 def test_whom_to_defend_needs_a_defence():

@@ -117,6 +117,8 @@ def _show(run: AttackRun) -> None:
     who = who if run.settings.who.secure_aggregation else f"user {who}"
     say(f"{who}: {len(run.norms)} rounds{_every(run)}, {run.configuration}, {_size(run)}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
+    if known.defended and run.target not in known.defended:
+        say("this user takes no part in the defence")
     if run.truth is None:
         say(f"no truth: {run.why_no_truth}")
     stdout.print()
@@ -152,11 +154,19 @@ def _work(run: AttackRun) -> dict[str, list[str]]:
 
 
 def _judge(run: AttackRun) -> None:
-    """An attack that random points would beat is none."""
+    """An attack that random points would beat is none; but one place may be found all the same."""
     for name, scores in run.scores.items():
-        found_m, random_m = scores.emd_m, scores.emd_random_m
-        if found_m is not None and random_m is not None and found_m > NO_BETTER * random_m:
-            say(f"\n{name} does no better than random points in the area")
+        if _is_beaten(scores.emd_m, scores.emd_random_m):
+            if scores.nearest_m is None or _is_beaten(scores.nearest_m, scores.nearest_random_m):
+                say(f"\n{name} does no better than random points in the area")
+            else:
+                near = f"{scores.text('nearest_m', ',.0f')} m from a place where the user was"
+                blind = f"random points are at {scores.text('nearest_random_m', ',.0f')} m"
+                say(f"\n{name}: by EMD no better than random points, but {near}; {blind}")
+
+
+def _is_beaten(found_m: float | None, random_m: float | None) -> bool:
+    return found_m is not None and random_m is not None and found_m > NO_BETTER * random_m
 
 
 def _every(run: AttackRun) -> str:

@@ -20,6 +20,7 @@ def option_name(field: str) -> str:
 
 def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Fill the options that were not given from the files that were."""
+    _refuse_nothing(arguments)
     _refuse_fractions(arguments)
     for option in FILE_OPTIONS:
         for argument in arguments:
@@ -31,6 +32,14 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
                     values, source=str(path), use_commands_as_keys=False, allow_unknown=True
                 )
                 layer(app, commands, arguments)
+
+
+def _refuse_nothing(arguments: ArgumentCollection) -> None:
+    """The parser takes an option without a value for an empty list: no defence, all columns."""
+    for argument in arguments:
+        for token in argument.tokens:
+            if token.implicit_value == () and token.source == "cli":
+                raise UserError(f"{argument.name} has no value after it; give one or leave it out")
 
 
 def _refuse_fractions(arguments: ArgumentCollection) -> None:

@@ -1,6 +1,7 @@
 """``veilmap train``."""
 
 import shlex
+from collections.abc import Iterator
 from datetime import datetime
 from math import inf
 from pathlib import Path
@@ -35,6 +36,8 @@ from veilmap.study.train import RoundRecord, Run, train
 NO_BETTER = 0.95
 # A budget that is kept exactly must not seem overspent by rounding.
 _WITH_A_HAIR = 1 + 1e-6
+# Clusters that a batch is spread over, below which it is one place.
+_FEW_PLACES = 1.5
 
 
 def train_(
@@ -118,9 +121,12 @@ def _conclude(run: Run, out: Path | None) -> None:
     stdout.print(summary)
     if run.defences:
         _phones(run)
-    if run.rmse_db > NO_BETTER * constant_db:
+    if not any(record.n for record in run.history):
+        say("\nno phone sent anything: the defence left none a point to train on")
+    elif run.rmse_db > NO_BETTER * constant_db:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
-        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune")
+        price = "; a run without --defence tells its price" if run.defences else ""
+        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune{price}")
     if out is None:
         say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
     else:
@@ -137,34 +143,49 @@ def _defence(protection: Protection) -> str:
 
 def _phones(run: Run) -> None:
     """What the steps did, and what they cost."""
-    names = ("turns", "points", "of", "centroid moved, median m", "ms", "MB at most")
+    names = ("turns", "points left", "given", "centroid moved, median m", "ms", "MB at most")
     did = table(None, "on the phone, mean of a turn", *names)
     for step in run.defences:
+        name = step.step.partition(":")[0]
         moved = "-" if step.centroid_moved_m is None else f"{step.centroid_moved_m:,.0f}"
         sizes = f"{step.points:,.1f}", f"{step.points_before:,.1f}"
         cost = f"{1000 * step.seconds:,.1f}", f"{step.peak_mb:,.1f}"
-        did.add_row(step.step, f"{step.turns:,}", *sizes, moved, *cost)
+        did.add_row(name, f"{step.turns:,}", *sizes, moved, *cost)
     stdout.print()
     stdout.print(did)
     for step in run.defences:
-        say(f"{step.step}: {_told(step.figures)}")
-        if step.spent:
-            say(f"{step.step}, privacy spent, at most by a user: {_told(step.spent)}")
-        if step.learned:
-            say(f"{step.step}: learned {step.learned} times, {step.learning_seconds:,.1f} s in all")
-        if step.kept_whole:
-            told = f"{step.kept_whole:,} turns had fewer points than asked for and kept all"
-            say(f"{step.step}: {told}, which hides nothing")
-        if step.spent.get("epsilon_all_rounds", 0) > _WITH_A_HAIR * _wanted(step):
-            say(f"{step.step}: a user took part more often than rounds says; give rounds=NUMBER")
+        say(f"{step.step}\n  {_told(step.figures)}")
+        for line in _remarks(step):
+            say(f"  {line}")
 
 
-def _wanted(step: StepSummary) -> float:
-    return step.spent.get("epsilon_wanted", inf)
+def _remarks(step: StepSummary) -> Iterator[str]:
+    """What the owner of a phone should know about a step."""
+    if step.learned:
+        yield f"learned {step.learned:,} times, {step.learning_seconds:,.1f} s in all"
+    if step.spent:
+        yield f"privacy spent, at most by a user: {_told(step.spent)}"
+    if step.kept_whole:
+        told = f"{step.kept_whole:,} turns had fewer points than asked for and kept all"
+        yield f"{told}, which hides nothing"
+    if step.figures.get("clusters_kept", inf) < _FEW_PLACES:
+        yield "the kept points mostly lie in one place, which the server can read off"
+    wanted, spent = step.spent.get("epsilon_wanted", inf), step.spent.get("epsilon_all_rounds", 0)
+    if spent > _WITH_A_HAIR * wanted:
+        rounds = f"{step.spent['rounds']:.0f}"
+        yield f"spent {spent:.3g} and not {wanted:g}: a user took part {rounds} times; " + (
+            f"give rounds={rounds}"
+        )
 
 
 def _told(figures: Figures) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value:,.4g}" for name, value in figures.items())
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_number(value)}" for name, value in figures.items()
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _line(record: RoundRecord, timezone: str) -> str:

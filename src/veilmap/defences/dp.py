@@ -53,8 +53,8 @@ class DifferentialPrivacy:
         given = {"epsilon": self.epsilon, "true_epsilon": self.true_epsilon}
         if (self.epsilon is None) == (self.true_epsilon is None):
             yield UserError(
-                f"dp needs either epsilon or true_epsilon, got {self.epsilon} and "
-                f"{self.true_epsilon}; give the paper's nominal epsilon or the one to be kept"
+                f"give either epsilon, the paper's nominal one, or true_epsilon, the one to be "
+                f"kept; got {self.epsilon} and {self.true_epsilon}"
             )
         for what, value in {**given, "clip": self.clip}.items():
             if value is not None and not _LEAST <= value <= _MOST:
@@ -100,6 +100,7 @@ class DifferentialPrivacy:
         return {
             **{name: value for name, value in given.items() if value is not None},
             "delta": self.delta,
+            "rounds": len(turns),
             "epsilon_one_round": self._epsilon(1, self._mu),
             "epsilon_all_rounds": self._epsilon(len(turns), self._mu),
             "epsilon_one_round_two_updates": self._epsilon(1, 2 * self._mu),

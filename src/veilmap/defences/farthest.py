@@ -23,7 +23,8 @@ class FarthestBatch:
     """Keep ``num`` points of the clusters farthest from the round's centroid x̄.
 
     Algorithm 3, lines 10-11: clusters in decreasing distance of their centroid from that of the
-    round, points from the farthest inwards. The attack finds the centroid of what was kept.
+    round, points from the farthest inwards. The attack finds the centroid of what was kept: where
+    that is one place (``clusters_kept``), the place itself.
 
     Where the paper is silent: inside a cluster the earliest points go first; of clusters at the
     same distance the one whose first core point is earlier, noise after them. What was kept is in
@@ -58,7 +59,9 @@ class FarthestBatch:
         if groups.count == 0:
             return batch.take(groups.rows), figures
         farthest_first = np.argsort(_ranks(batch, groups)[groups.group], kind="stable")
-        return batch.take(np.sort(groups.rows[farthest_first[: self.num]])), figures
+        chosen = farthest_first[: self.num]
+        figures["clusters_kept"] = len(np.unique(groups.group[chosen]))
+        return batch.take(np.sort(groups.rows[chosen])), figures
 
     def _faults(self) -> Iterator[UserError]:
         yield from grouping_faults(self.eps_m, self.min_points, self.noise)

@@ -48,8 +48,8 @@ class RandomPoints:
     def _faults(self) -> Iterator[UserError]:
         if (self.num is None) == (self.eps_m is None):
             yield UserError(
-                "random points need one of num and eps_m, "
-                f"got num {self.num!r} and eps_m {self.eps_m!r}"
+                "give one of num, how many points, and eps_m, as many as diverse would keep; "
+                f"got {self.num!r} and {self.eps_m!r}"
             )
         if self.num is not None and not (isinstance(self.num, int) and self.num >= 1):
             yield out_of_range("num", "a whole number of at least 1", self.num)

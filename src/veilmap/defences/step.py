@@ -14,6 +14,7 @@ from veilmap.streams import stream
 Figures = Mapping[str, float]  # by name with its unit
 Source = Literal["past", "public"]
 JOINED_BY = " + "  # steps in a text
+_MAIN = 2  # the first settings of a step are those that one asks for
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,12 @@ class Spending(Protocol):
 
 
 def as_text(step: Step) -> str:
-    """``farthest:eps_m=50,num=5``: the first setting, and those that differ from the defaults."""
+    """``farthest:eps_m=50,num=20``: its main numbers, and what differs from the defaults."""
     given = [
         f"{field.name}={_value(value)}"
         for place, field in enumerate(fields(step))  # type: ignore[arg-type]
         if (value := getattr(step, field.name)) is not None
-        and (place == 0 or value != field.default)
+        and (value != field.default or (place < _MAIN and type(value) in (int, float)))
     ]
     return f"{step.name}:{','.join(given)}" if given else step.name
 

@@ -15,7 +15,8 @@ class SideKnowledge:
 
     ``oracle`` names those of these facts that a simulation took from the users' own data, which
     no real server has: ``area``, ``scaler``, ``label_offset_dbm``. ``defence`` are the steps that
-    phones take before they send, which are no secret: a defence must not rest on being unknown.
+    phones take before they send, and ``defended`` the users who take them, all if it is empty.
+    They are no secret: a defence must not rest on being unknown.
     """
 
     scaler: Scaler
@@ -26,13 +27,15 @@ class SideKnowledge:
     interval_s: float
     oracle: tuple[str, ...] = ()
     defence: tuple[str, ...] = ()
+    defended: tuple[str, ...] = ()
 
     @property
     def configuration(self) -> str:
         """The scheme and the defences by name: ``fedavg + diverse:eps_m=50``."""
         offset = f"centre:offset_dbm={self.label_offset_dbm:g}"
         centre = [offset] if self.label_offset_dbm else []
-        return JOINED_BY.join([self.training.as_text(), *self.defence, *centre])
+        text = JOINED_BY.join([self.training.as_text(), *self.defence, *centre])
+        return f"{text} (on {', '.join(self.defended)})" if self.defended else text
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Configurations by name, as a study lists them: ``fedavg + farthest:eps_m=50,num=20 + centre``."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, unknown_choice
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.settings import parse, plain
-from veilmap.study.notation import name_and_values, with_units
+from veilmap.study.notation import name_and_values, split_steps, with_units
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
 
@@ -38,18 +38,26 @@ def configure(settings: RunSettings, text: str) -> RunSettings:
     """The settings under a configuration: a scheme, then steps, and centre among them.
 
     A scheme sets B, E and whether training is cumulative; ``fedavg:learning_rate=1e-5`` also what
-    it names. The steps replace those of the settings. ``centre`` sets the labels' offset; without
-    it they stay as the settings have them.
+    it names. The steps, and the users after them if any are named, replace those of the settings.
+    ``centre`` sets the labels' offset; without it they stay as the settings have them.
     """
-    scheme, *parts = text.split(JOINED_BY)
-    steps = tuple(part.strip() for part in parts if name_and_values(part)[0] != CENTRE)
-    protection = replace(settings.protection, defence=steps) if steps else Protection()
+    text, users = _without_users(text)
+    scheme, *parts = split_steps(text)
+    steps = tuple(part for part in parts if name_and_values(part)[0] != CENTRE)
+    defended = users or settings.protection.defended
+    protection = Protection(steps, defended) if steps else Protection()
     return replace(
         settings,
         task=_task(settings.task, parts),
         training=_training(settings.training, scheme),
         protection=protection,
     )
+
+
+def _without_users(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text up to ``(on 0, 2)``, and the users in it."""
+    match = re.fullmatch(r"(.*) \(on (.+)\)", text)
+    return (match[1], tuple(match[2].split(", "))) if match else (text, ())
 
 
 def _training(training: Training, text: str) -> Training:

@@ -6,7 +6,7 @@ from typing import Any
 
 from veilmap.defences.step import Step
 from veilmap.defences.steps import STEPS
-from veilmap.errors import UserError, unknown_choice
+from veilmap.errors import UserError
 from veilmap.settings import parse
 
 
@@ -16,9 +16,16 @@ def step_of(text: str) -> Step:
     if name == "centre":
         raise UserError("centre is a setting of the labels; choose it with --label-offset mean")
     if name not in STEPS:
-        raise unknown_choice("defence", name, STEPS)
+        raise UserError(
+            f"unknown defence {name!r}; choose from: {', '.join(STEPS)}, with spaces between steps"
+        )
     kind = STEPS[name]
     return parse(kind, with_units(values, kind), name)
+
+
+def split_steps(text: str) -> list[str]:
+    """The steps of ``diverse:eps_m=50 + dp:epsilon=1e+2``."""
+    return [part.strip() for part in re.split(r"\+(?=\s*[a-z])", text)]
 
 
 def name_and_values(text: str) -> tuple[str, dict[str, str]]:
@@ -39,7 +46,7 @@ def name_and_values(text: str) -> tuple[str, dict[str, str]]:
 
 def with_units(values: dict[str, str], kind: type) -> dict[str, Any]:
     """The settings under their full names: ``eps`` is ``eps_m``."""
-    short = {re.sub(r"_(m|db|dbm|s)$", "", field.name): field.name for field in fields(kind)}
+    short = {re.sub(r"(_per)?_(m|dbm)$", "", field.name): field.name for field in fields(kind)}
     full = {short.get(name, name): value for name, value in values.items()}
     if len(full) < len(values):
         raise UserError(f"a setting is given with and without its unit: {', '.join(values)}")

@@ -56,6 +56,7 @@ class Prepared:
             parse_interval(self.settings.task.interval),
             self.settings.task.oracle,
             self.settings.protection.texts,
+            self.settings.protection.defended,
         )
         return Header(self.plan.network, known)
 

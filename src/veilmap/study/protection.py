@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict
 
 from veilmap.defences.combinations import combination_faults
-from veilmap.defences.step import JOINED_BY, LearnedStep, Step, as_text
+from veilmap.defences.step import LearnedStep, Step, as_text
 from veilmap.errors import UserError, refuse
-from veilmap.study.notation import step_of
+from veilmap.study.notation import split_steps, step_of
+
+
+def _listed(value: Any) -> Any:
+    """One text is a list of one, and a step is its text."""
+    if isinstance(value, str | int):
+        return (str(value),)
+    if isinstance(value, list | tuple):
+        return tuple(each if isinstance(each, str | int) else as_text(each) for each in value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -17,29 +26,41 @@ class Protection:
     """What phones do before they send.
 
     Attributes:
-        defence: the steps in their order, each with its settings, such as
-            ``diverse:eps_m=50`` or ``farthest:eps_m=50,num=20`` ``dp:epsilon=100``.
+        defence: the steps in their order, of diverse, farthest, random, geoind, gan and dp, each
+            with its settings after a colon: farthest:eps_m=50,num=20 dp:epsilon=100. What they
+            are: docs/defences.md.
         defended: the users who take them; by default all.
     """
 
     # A user may be named by a number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
-    defence: tuple[str, ...] = ()
-    defended: tuple[str, ...] = ()
+    defence: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    defended: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
 
     def __post_init__(self) -> None:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        yield from combination_faults(self.steps)
+        faults = list(self._step_faults())
+        yield from faults or combination_faults(self.steps)
         if self.defended and not self.defence:
-            yield UserError(f"users {self.defended} are to be defended; say how with --defence")
+            yield UserError(
+                f"{', '.join(self.defended)} are to be defended; say how with --defence"
+            )
+
+    def _step_faults(self) -> Iterator[UserError]:
+        for text in self.defence:
+            for part in split_steps(text):
+                try:
+                    step_of(part)
+                except UserError as fault:
+                    yield fault
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps themselves."""
-        return tuple(step_of(part) for text in self.defence for part in text.split(JOINED_BY))
+        return tuple(step_of(part) for text in self.defence for part in split_steps(text))
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ def train(
     Args:
         data: the measurements of all users and cells, or what ``prepare`` made of them.
         settings: everything that decides the run; or give ``keywords`` instead, such as
-            ``cell="x204", interval="1w", epochs=5, batch_size=20, learning_rate=1e-3, seed=0``.
+            ``cell="x204", interval="1w", epochs=5, batch_size=20, learning_rate=1e-3, seed=0``,
+            and ``defence=["farthest:eps_m=50,num=20"]`` with ``defended=["0"]``.
         out: a folder for the model, the transcript, the settings and the results.
         overwrite: replace a finished run in that folder.
         on_round: called with each round's record as soon as it is there.
