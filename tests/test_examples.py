@@ -1,0 +1,29 @@
+"""The example scripts, on little data."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(campus_file, tmp_path):
+    command = [
+        sys.executable, ROOT / "examples" / "defences.py", campus_file, "--target", "0",
+        "--interval", "1w", "--schemes", "fedsgd", "--defences", "", "diverse:eps_m=50",
+        "--seeds", "1", "--jobs", "1", "--out", tmp_path / "rows.jsonl", "--plot", tmp_path / "p",
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| fedsgd + diverse:eps_m=50 | " in done.stdout
+    assert "| diverse:eps_m=50 above plain | " in done.stdout
+    assert (tmp_path / "p-fedsgd.png").read_bytes().startswith(b"\x89PNG")
+    rows = (tmp_path / "rows.jsonl").read_text()
+    assert len([json.loads(line) for line in rows.splitlines()]) == 8
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.stdout == done.stdout
+    assert (tmp_path / "rows.jsonl").read_text() == rows
