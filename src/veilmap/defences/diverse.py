@@ -59,11 +59,10 @@ class DiverseBatch:
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The centres in time order; clusters and noise are those of the first pass."""
         groups = self._grouped(batch)
-        figures: Figures = {"clusters": groups.count, "noise_points": groups.noise_points}
         if self.size is None:
-            return _CENTRES[self.centre](batch, groups), figures
+            return _CENTRES[self.centre](batch, groups), groups.figures
         chosen = self._repeated(batch, groups, self.size)
-        return batch.take(chosen), {**figures, "asked": self.size}
+        return batch.take(chosen), {**groups.figures, "asked": self.size}
 
     def _grouped(self, batch: LocalData) -> Groups:
         return grouped(batch.xy_m, self.eps_m, self.min_points, self.noise)

@@ -51,11 +51,7 @@ class FarthestBatch:
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The chosen points in time order."""
         groups = grouped(batch.xy_m, self.eps_m, self.min_points, self.noise)
-        figures = {
-            "clusters": groups.count,
-            "noise_points": groups.noise_points,
-            "asked": self.num,
-        }
+        figures = {**groups.figures, "asked": self.num}
         if groups.count == 0:
             return batch.take(groups.rows), figures
         farthest_first = np.argsort(_ranks(batch, groups)[groups.group], kind="stable")

@@ -37,6 +37,11 @@ class Groups:
         return int(self.group.max(initial=-1)) + 1
 
     @property
+    def figures(self) -> dict[str, float]:
+        """What a step tells of them."""
+        return {"clusters": self.count, "noise_points": self.noise_points}
+
+    @property
     def sizes(self) -> Indices:
         return np.bincount(self.group, minlength=self.count)
 
