@@ -94,7 +94,8 @@ def main() -> None:
     rows = [row for row in _kept(options.out) if _case(row) in cases]
     for scheme in options.schemes:
         own = [row for row in rows if row["name"].startswith(scheme)]
-        _print_table(own)
+        print(f"\n{scheme}, a constant has {own[0]['rmse_constant_db']:.2f} dB")
+        _print_table(own, scheme)
         _print_orderings(own, scheme)
         if options.plot:
             title = f"{options.data}, rounds of {options.interval}, {scheme}"
@@ -127,9 +128,9 @@ def _case(row: dict) -> tuple[str | int, ...]:
     return (*row["about"], row["name"], row["seed"])
 
 
-def _print_table(rows: list[dict]) -> None:
+def _print_table(rows: list[dict], scheme: str) -> None:
     """Per attack: EMD in the paper's unit ± its spread, share outside, mean distance inside."""
-    heads = ["configuration", "points", "RMSE, dB", *METHODS, "to a true point, m", "home, m"]
+    heads = ["defence", "points", "RMSE, dB", *METHODS, "to a true point, m", "home, m"]
     print("\n| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
     for name in dict.fromkeys(row["name"] for row in rows):
         by_attack = {
@@ -144,7 +145,8 @@ def _print_table(rows: list[dict]) -> None:
             *(_found(own) for own in by_attack.values()),
             *(_strongest(by_attack, figure) for figure in ("nearest_m", "home_error_m")),
         ]
-        print("| " + " | ".join([name, *cells]) + " |")
+        defence = name.removeprefix(scheme).removeprefix(" + ") or "none"
+        print("| " + " | ".join([defence, *cells]) + " |")
 
 
 def _found(rows: list[dict]) -> str:

@@ -19,7 +19,7 @@ def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(campus_fil
         command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
     assert done.returncode == 0, done.stderr
-    assert "| fedsgd + diverse:eps_m=50 | " in done.stdout
+    assert "| diverse:eps_m=50 | " in done.stdout
     assert "| diverse:eps_m=50 above plain | " in done.stdout
     assert (tmp_path / "p-fedsgd.png").read_bytes().startswith(b"\x89PNG")
     rows = (tmp_path / "rows.jsonl").read_text()
