@@ -65,6 +65,8 @@ ORDERINGS = (
     ("diverse:eps_m=50", ""),
     ("diverse:eps_m=50", "random:eps_m=50"),
     ("farthest:eps_m=50,num=20", "diverse:eps_m=50"),
+    ("diverse:eps_m=50", "dp:epsilon=100"),
+    ("diverse:eps_m=50", "geoind:epsilon_per_m=0.01"),
     ("farthest:eps_m=50,num=20", "dp:epsilon=100"),
     ("farthest:eps_m=50,num=20", "geoind:epsilon_per_m=0.01"),
 )
@@ -94,7 +96,8 @@ def main() -> None:
     rows = [row for row in _kept(options.out) if _case(row) in cases]
     for scheme in options.schemes:
         own = [row for row in rows if row["name"].startswith(scheme)]
-        print(f"\n{scheme}, a constant has {own[0]['rmse_constant_db']:.2f} dB")
+        constant_db = np.mean([row["rmse_constant_db"] for row in own])
+        print(f"\n{scheme}, a constant has {constant_db:.2f} dB")
         _print_table(own, scheme)
         _print_orderings(own, scheme)
         if options.plot:
