@@ -95,8 +95,8 @@ def _draw_panel(axes: Axes, configurations: Sequence[Spread]) -> None:
         axes.errorbar(
             [np.mean(each.rmse_db) for each in own],
             [np.mean(each.hidden) for each in own],
-            xerr=[np.std(each.rmse_db) for each in own],
-            yerr=[np.std(each.hidden) for each in own],
+            xerr=[_deviation(each.rmse_db) for each in own],
+            yerr=[_deviation(each.hidden) for each in own],
             color=colour,
             marker=marker,
             markersize=11 if family == PLAIN else 6,
@@ -104,3 +104,7 @@ def _draw_panel(axes: Axes, configurations: Sequence[Spread]) -> None:
             elinewidth=0.7,
             label=family,
         )
+
+
+def _deviation(values: Sequence[float]) -> float:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
