@@ -1,8 +1,11 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.cli.test_cli import fresh, run
+from veilmap.cli.attack import verdict
+from veilmap.metrics.scores import Scores
 
 SMALL = [
     *("--hidden", "16", "--activations", "relu", "--dropout", "0", "--interval", "1d"),
@@ -105,3 +108,15 @@ def test_without_pictures_no_plotting_library_is_loaded(run_folder, tmp_path):
     )
     done = fresh("-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_attack_found_nothing_only_if_no_place_is_near():
+    lost = Scores(
+        rounds=3, emd_m=400.0, emd_random_m=400.0, nearest_m=300.0, nearest_random_m=300.0
+    )
+    assert verdict("dlg", lost) == "dlg does no better than random points in the area"
+    assert "but 20 m from a place where the user was" in verdict(
+        "dlg", replace(lost, nearest_m=20.0)
+    )
+    assert verdict("dlg", replace(lost, emd_m=100.0)) is None
+    assert verdict("dlg", replace(lost, nearest_m=None)) == verdict("dlg", lost)

@@ -13,7 +13,7 @@ from veilmap.attacks.search import Search
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.options import ColumnOptions, ReadingOptions
-from veilmap.metrics.scores import LONGEST_WITH_HOURS_S
+from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
@@ -132,7 +132,9 @@ def _show(run: AttackRun) -> None:
     stdout.print(figures)
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
-    _judge(run)
+    for name, scores in run.scores.items():
+        if told := verdict(name, scores):
+            say(f"\n{told}")
 
 
 def _work(run: AttackRun) -> dict[str, list[str]]:
@@ -153,16 +155,18 @@ def _work(run: AttackRun) -> dict[str, list[str]]:
     return rows
 
 
-def _judge(run: AttackRun) -> None:
-    """An attack that random points would beat is none; but one place may be found all the same."""
-    for name, scores in run.scores.items():
-        if _is_beaten(scores.emd_m, scores.emd_random_m):
-            if scores.nearest_m is None or _is_beaten(scores.nearest_m, scores.nearest_random_m):
-                say(f"\n{name} does no better than random points in the area")
-            else:
-                near = f"{scores.text('nearest_m', ',.0f')} m from a place where the user was"
-                blind = f"random points are at {scores.text('nearest_random_m', ',.0f')} m"
-                say(f"\n{name}: by EMD no better than random points, but {near}; {blind}")
+def verdict(name: str, scores: Scores) -> str | None:
+    """What is to be said of an attack that random points would beat by EMD.
+
+    It found nothing, unless single places are near all the same.
+    """
+    if not _is_beaten(scores.emd_m, scores.emd_random_m):
+        return None
+    if scores.nearest_m is None or _is_beaten(scores.nearest_m, scores.nearest_random_m):
+        return f"{name} does no better than random points in the area"
+    near = f"{scores.text('nearest_m', ',.0f')} m from a place where the user was"
+    blind = f"random points are at {scores.text('nearest_random_m', ',.0f')} m"
+    return f"{name}: by EMD no better than random points, but {near}; {blind}"
 
 
 def _is_beaten(found_m: float | None, random_m: float | None) -> bool:
