@@ -1,5 +1,6 @@
 """What the server knows besides the updates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from veilmap.area import Area
@@ -34,8 +35,7 @@ class SideKnowledge:
         """The scheme and the defences by name: ``fedavg + diverse:eps_m=50``."""
         offset = f"centre:offset_dbm={self.label_offset_dbm:g}"
         centre = [offset] if self.label_offset_dbm else []
-        text = JOINED_BY.join([self.training.as_text(), *self.defence, *centre])
-        return f"{text} (on {', '.join(self.defended)})" if self.defended else text
+        return configuration_name(self.training, [*self.defence, *centre], self.defended)
 
 
 @dataclass(frozen=True)
@@ -44,3 +44,9 @@ class Header:
 
     network: Network
     side_knowledge: SideKnowledge
+
+
+def configuration_name(training: Training, parts: Sequence[str], defended: Sequence[str]) -> str:
+    """The scheme and what is added to it; defences on some phones only name their users."""
+    text = JOINED_BY.join([training.as_text(), *parts])
+    return f"{text} (on {', '.join(defended)})" if defended else text

@@ -1,14 +1,14 @@
 """What an attack starts from: a transcript, and where the user really was, if that is known."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
@@ -17,40 +17,12 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared, prepare
+from veilmap.study.recorded import Recorded, Updates
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
-from veilmap.transcript import HEADER, Entry, Transcript
+from veilmap.transcript import HEADER, Transcript
 
 Truth = Mapping[int, Mapping[str, LocalData]]  # by round and user
-
-
-class Updates(Protocol):
-    """What a server saw, on disk or in memory."""
-
-    @property
-    def header(self) -> Header:
-        """The network and the side knowledge."""
-
-    def __iter__(self) -> Iterator[Observation]: ...
-
-    def entries(self) -> Iterator[Entry]:
-        """Who came when with how many points."""
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """What a server saw, in memory."""
-
-    header: Header
-    observations: Sequence[Observation]
-
-    def __iter__(self) -> Iterator[Observation]:
-        return iter(self.observations)
-
-    def entries(self) -> Iterator[Entry]:
-        """Who came when with how many points."""
-        for each in self.observations:
-            yield Entry(each.round, each.start_s, each.user, each.n)
 
 
 @dataclass(frozen=True)

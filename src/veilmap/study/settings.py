@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import ConfigDict
 
 from veilmap.defences.combinations import cumulative_faults
-from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.plan import Training
+from veilmap.federation.side_knowledge import configuration_name
 from veilmap.geo import box_faults
 from veilmap.model.network import Network
 from veilmap.rounds import Split, parse_interval
@@ -111,9 +111,8 @@ class RunSettings:
 
         Those that are on some phones only are followed by their users' names, in brackets.
         """
-        protection = self.protection
-        text = JOINED_BY.join([self.training.as_text(), *protection.texts, *self.task.centre])
-        return f"{text} (on {', '.join(protection.defended)})" if protection.defended else text
+        parts = [*self.protection.texts, *self.task.centre]
+        return configuration_name(self.training, parts, self.protection.defended)
 
     @property
     def oracle(self) -> tuple[str, ...]:
