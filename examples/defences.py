@@ -87,7 +87,8 @@ def main() -> None:
         for defence in (options.defences or (FEW if options.few else MANY))
     ]
     cases = [(*_about(options), name, s) for s in range(options.seeds) for name in names]
-    missing = [case for case in cases if case not in {_case(row) for row in _kept(options.out)}]
+    done = {_case(row) for row in _kept(options.out)}
+    missing = [case for case in cases if case not in done]
     with Parallel(n_jobs=options.jobs, return_as="generator_unordered") as parallel:
         for rows in parallel(delayed(_rows)(data, target, options, *case[-2:]) for case in missing):
             with options.out.open("a") as file:
@@ -119,8 +120,9 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
 
 
 def _about(options) -> tuple[str, ...]:
-    given = (options.data, options.cell, options.target, options.interval, options.every)
-    return tuple(map(str, given))
+    who = (options.data, options.cell, options.target, options.interval, options.every)
+    # Read in another way, a file holds other rows.
+    return tuple(map(str, (*who, options.drop_invalid, options.max_accuracy)))
 
 
 def _kept(out: Path) -> list[dict]:

@@ -27,3 +27,5 @@ def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(campus_fil
     again = subprocess.run(command, capture_output=True, text=True)
     assert again.stdout == done.stdout
     assert (tmp_path / "rows.jsonl").read_text() == rows
+    subprocess.run([*command, "--drop-invalid"], capture_output=True, check=True)
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 16

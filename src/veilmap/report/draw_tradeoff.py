@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from veilmap.canvas import as_written, fitted_sheet
+from veilmap.defences.step import JOINED_BY
 
 PLAIN = "no defence"
 # Okabe and Ito's, told apart by the colour-blind; a defence looks the same in all pictures.
@@ -79,8 +80,8 @@ def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) ->
 
 def family_of(configuration: str) -> str:
     """The steps without their settings: ``diverse`` of ``fedavg + diverse:eps_m=50``."""
-    _, *steps = configuration.split(" + ")
-    return " + ".join(step.partition(":")[0] for step in steps) or PLAIN
+    _, *steps = configuration.split(JOINED_BY)
+    return JOINED_BY.join(step.partition(":")[0] for step in steps) or PLAIN
 
 
 def _draw_panel(axes: Axes, configurations: Sequence[Spread]) -> None:
