@@ -38,7 +38,8 @@ CLEARLY = 0.5
 # A map that leaves no more of the set-aside half unexplained needs no second sign.
 WELL_EXPLAINED = 1e-3
 # A cell below this share of the mass is not looked at more closely, and not reported.
-LEAST_SHARE = 1e-3
+
+LEAST_SHARE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,11 @@ class Heatmap:
             return Reconstruction.nothing(observation)
         recovery = _Recovery(self, header, observation, shared)
         first: SignName = "both" if self.sign == "both" else "one"
-        tried = [recovery.recover(name, first) for name in self._names(header)]
-        best = min(tried, key=lambda each: each.held_out)
+        names = self._names(header)
+        coarse = [recovery.begin(name, first) for name in names]
+        best = recovery.refine(min(coarse, key=lambda each: each.held_out))
         if self.sign == "auto" and best.held_out > WELL_EXPLAINED:
-            signed = recovery.recover(best.linearise, "both")
+            signed = recovery.refine(recovery.begin(best.linearise, "both"))
             best = signed if signed.held_out < CLEARLY * best.held_out else best
         alone = recovery.one_place(best.linearise)
         best = alone if alone.held_out <= best.held_out else best
@@ -130,6 +132,23 @@ class _Found:
     cloud: Cloud
     unexplained: float
     held_out: float
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A fit over the first grid."""
+
+    linearise: LinearisationName
+    sign: SignName
+    cells: Cells
+    halves: tuple[Equations, Equations]
+    penalty: float
+    fitted: NDArray[np.float64]
+    held_out: float
+
+    @property
+    def signed(self) -> bool:
+        return self.sign == "both"
 
 
 class _SharedGrid:
@@ -174,15 +193,20 @@ class _Recovery:
         tested = halves[1].unexplained(_fit(halves[0], 0.0, signed=False))
         return _Found(linearise, search.cloud, whole.unexplained(c), tested)
 
-    def recover(self, linearise: LinearisationName, sign: SignName) -> _Found:
-        """From the first grid to the finest."""
+    def begin(self, linearise: LinearisationName, sign: SignName) -> "_Begun":
+        """The fit over the first grid, with the penalty that suits it."""
         cells = Cells.cover(self._header.side_knowledge.area, self._settings.cells)
-        guess, signed = self._first_guess, sign == "both"
-        penalty, start = -1.0, None
+        halves = self._equations(linearise, cells, self._first_guess)
+        penalty, fitted = _choose_penalty(*halves, sign == "both")
+        return _Begun(
+            linearise, sign, cells, halves, penalty, fitted, halves[1].unexplained(fitted)
+        )
+
+    def refine(self, begun: "_Begun") -> _Found:
+        """From the first grid to the finest."""
+        cells, halves, penalty, signed = begun.cells, begun.halves, begun.penalty, begun.signed
+        start: NDArray[np.float64] | None = begun.fitted
         while True:
-            halves = self._equations(linearise, cells, guess)
-            if penalty < 0:
-                penalty, start = _choose_penalty(*halves, signed)
             whole = halves[0] + halves[1]
             c, start = _fit(whole, penalty, signed, start), None
             shares = np.abs(c) / (np.abs(c).sum() or 1.0)
@@ -191,8 +215,9 @@ class _Recovery:
             if cells.side_m <= self._settings.finest_m or not heavy.any():
                 break
             cells = cells.split(heavy)
+            halves = self._equations(begun.linearise, cells, guess)
         tested = halves[1].unexplained(_fit(halves[0], penalty, signed, start=c))
-        return _Found(linearise, guess, whole.unexplained(c), tested)
+        return _Found(begun.linearise, guess, whole.unexplained(c), tested)
 
     def _equations(
         self, linearise: LinearisationName, cells: Cells, guess: Cloud
