@@ -1,0 +1,196 @@
+"""What a report shows, as data: the page draws this and knows nothing else.
+
+Figures are numbers and names; every position is in :class:`Ground`, which is left out of a report
+that is to be shown to strangers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Row = Mapping[str, Any]  # plain values, ready for JSON
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over the seeds; ``std`` is 0 for one seed."""
+
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True)
+class Strongest:
+    """A figure under the attack that does best by it."""
+
+    attack: str
+    figure: Spread
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What one step of a defence costs a phone in a round, and over the run."""
+
+    step: str
+    milliseconds: float
+    peak_mb: float
+    learning_seconds: float
+    spent: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One line of the panel.
+
+    Attributes:
+        name: such as ``fedavg + farthest:eps_m=50,num=20``.
+        rmse_db: on the test data.
+        rmse_loss_db: against the configuration as it is.
+        points_share: which part of the target's measurements was trained on.
+        strongest: by the name of the figure: home_error_m, nearest_m, emd_paper, distance_m and
+            recall_50m; a figure that no attack has is left out.
+        is_as_it_is: what all others are compared with.
+        is_on_frontier: no other is both more accurate and more private.
+        dominated_by: one that is, if any.
+        is_recommended: by what the reader asked for.
+        costs: step by step.
+    """
+
+    name: str
+    rmse_db: Spread
+    rmse_loss_db: float
+    points_share: float
+    strongest: Mapping[str, Strongest]
+    is_as_it_is: bool
+    is_on_frontier: bool
+    dominated_by: str | None
+    is_recommended: bool
+    costs: tuple[StepCost, ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A configuration for the reader's bounds, ready to run."""
+
+    configuration: str
+    words: str
+    command: str
+    toml: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in words, the most important sentence first.
+
+    ``knows`` is what the attacker was allowed to know; ``oracle`` what no real server has.
+    """
+
+    headline: str
+    sentences: tuple[str, ...]
+    knows: tuple[str, ...]
+    oracle: tuple[str, ...]
+    advice: Advice | None = None
+
+
+@dataclass(frozen=True)
+class Track:
+    """Points in degrees, sorted by round; ``rounds`` is the round of each."""
+
+    lat_deg: NDArray[np.float64]
+    lon_deg: NDArray[np.float64]
+    rounds: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an attack found: a location for a round, and the cloud with its weights.
+
+    The weights of a round sum to 1. Locations without a position are left out.
+    """
+
+    locations: Track
+    inside: NDArray[np.bool_]
+    cloud: Track
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The predicted signal on a raster, the first row in the north, in dBm."""
+
+    south_deg: float
+    west_deg: float
+    north_deg: float
+    east_deg: float
+    rsrp_dbm: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Everything with a position in it, of the first seed.
+
+    Attributes:
+        area_deg: the corners of the public area, (latitude, longitude).
+        rounds: their numbers, in order.
+        starts: when each began, as text.
+        truth: where each target was.
+        chosen: the points trained on, by configuration and target, where a defence chose or moved
+            them.
+        found: by configuration, attack and target.
+        signal: by configuration.
+        tower_deg: latitude and longitude, if known.
+    """
+
+    area_deg: Sequence[tuple[float, float]]
+    rounds: tuple[int, ...]
+    starts: tuple[str, ...]
+    truth: Mapping[str, Track]
+    chosen: Mapping[tuple[str, str], Track]
+    found: Mapping[tuple[str, str, str], Found]
+    signal: Mapping[str, Overlay]
+    tower_deg: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the report came about, so that anyone can make it again."""
+
+    command: str
+    settings_toml: str
+    seeds: tuple[int, ...]
+    versions: Mapping[str, str]
+    data: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Content:
+    """All of a report.
+
+    Attributes:
+        title: of the page.
+        verdict: the answer in words.
+        targets: the users who were attacked.
+        attacks: by name, in the order of the tables.
+        configurations: in the order of the panel.
+        rows: one for each configuration, attack, target and seed, with all figures.
+        history: one for each configuration, attack, target, seed and round: cosine, distance_m,
+            emd_m, norm, predicted_error_m, bound_m and so on; None where not defined.
+        rmse_constant_db: what a map has that says the same everywhere.
+        made: how it came about.
+        ground: the positions; None for a report without any.
+    """
+
+    title: str
+    verdict: Verdict
+    targets: tuple[str, ...]
+    attacks: tuple[str, ...]
+    configurations: tuple[Configuration, ...]
+    rows: Sequence[Row]
+    history: Sequence[Row]
+    rmse_constant_db: float
+    made: Made
+    ground: Ground | None
