@@ -40,6 +40,9 @@ class LocalData:
         )
 
 
+Truth = Mapping[int, Mapping[str, LocalData]]  # by round and user
+
+
 @dataclass(frozen=True)
 class Round:
     """Round t: the data D_t^k of every user k that measured something in [start, start + T)."""

@@ -84,3 +84,13 @@ def test_a_phone_remembers_from_round_to_round_also_when_it_is_not_asked():
     assert asked[0] > 0
     assert len(asked) < 4
     assert some[asked[0]].figures == everybody[asked[0]].figures
+
+
+def test_a_round_tells_what_each_phone_trained_on():
+    rounds = make_rounds(1)
+    (result,) = federate(make_plan(defence=(First(3),)), rounds, USERS)
+    assert tuple(map(len, result.batches.values())) == result.n
+    for user, batch in result.batches.items():
+        np.testing.assert_array_equal(batch.xy_m, rounds[0].data[user].xy_m[:3])
+    (silent,) = federate(make_plan(defence=(First(0),)), rounds, USERS)
+    assert silent.batches == {}

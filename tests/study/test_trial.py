@@ -3,13 +3,15 @@ import json
 import pytest
 
 from veilmap.errors import UserError
+from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
+from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
-from veilmap.study.train import train
+from veilmap.study.train import train, train_prepared
 from veilmap.study.trial import trial
 
 SETTINGS = RunSettings.of(
@@ -69,6 +71,19 @@ def test_theory_is_silent_about_points_that_a_defence_chose(small_campus, tmp_pa
         train(small_campus, configure(SETTINGS, name), out=tmp_path / "run", overwrite=True)
         found = attack(tmp_path / "run", QUICK, data=small_campus, theory=True)
         assert {each is None for each in found.predicted.values()} == {"diverse" in name}
+
+
+def test_theory_speaks_of_the_points_trained_on_where_they_are_known(small_campus):
+    """One point is its own centroid: Theorem 1 says 0, whatever else the user measured."""
+    predicted = {}
+    for name in ("fedsgd + farthest:num=1", "fedsgd + farthest:num=1 + dp:epsilon=100"):
+        prepared, seen = prepare(small_campus, configure(SETTINGS, name)), Recorder()
+        run = train_prepared(prepared, seen, keep=prepared.users)
+        found = attack(seen_of(prepared, seen.observations, run.batches), QUICK, theory=True)
+        predicted[name] = list(found.predicted.values())
+    exact, noisy = predicted.values()
+    assert max(each.error_m for each in exact) == pytest.approx(0, abs=1e-3)
+    assert set(noisy) == {None}
 
 
 def test_cumulative_updates_have_no_nearest_point_of_their_round(small_campus):

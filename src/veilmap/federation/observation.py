@@ -30,14 +30,14 @@ class Observer(Protocol):
 
 @dataclass
 class Recorder:
-    """Keeps in memory the observations of one user, or of all where none is named."""
+    """Keeps in memory the observations of some users, or of all where none is named."""
 
-    user: str | None = None
+    users: tuple[str, ...] = ()
     observations: list[Observation] = field(default_factory=list)
 
     def see(self, observation: Observation) -> None:
-        """Keep it if it is the user's."""
-        if self.user in (None, observation.user):
+        """Keep it if it is of one of the users."""
+        if not self.users or observation.user in self.users:
             self.observations.append(observation)
 
     def end_round(self) -> None:

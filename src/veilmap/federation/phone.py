@@ -17,15 +17,20 @@ class Answer:
 
     Attributes:
         weights: None if the defence left no point to train on; then nothing is sent.
-        n: the points trained on.
+        batch: the points trained on, whose number is all that is sent of them.
         reports: of the steps of the defence, for the phone's owner.
         memory: for the next round.
     """
 
     weights: Floats | None
-    n: int
+    batch: LocalData
     reports: tuple[Report, ...]
     memory: Memory
+
+    @property
+    def n(self) -> int:
+        """n_t^k, the number of points trained on."""
+        return len(self.batch)
 
 
 def wait(plan: Plan, data: LocalData, user: str, t: int, memory: Memory) -> Memory:
@@ -42,9 +47,9 @@ def answer(
     turn = plan.turn(user, t)
     batch, reports, memory = plan.defence.local_batch(data, turn, memory)
     if not len(batch):
-        return Answer(None, 0, reports, memory)
+        return Answer(None, batch, reports, memory)
     after = user_update(plan, weights, batch, user, t)
     update, more = plan.defence.update(after - weights, len(batch), turn)
     # Without a step on the update the weights go out as they are, to the bit.
     sent = weights + update if more else after
-    return Answer(sent, len(batch), (*reports, *more), memory)
+    return Answer(sent, batch, (*reports, *more), memory)

@@ -10,7 +10,7 @@ from veilmap.defences.memory import NEW, Memory
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
-from veilmap.local_data import Round
+from veilmap.local_data import LocalData, Round
 from veilmap.model.network import Floats
 from veilmap.streams import stream
 
@@ -19,7 +19,8 @@ from veilmap.streams import stream
 class RoundResult:
     """w_t after round t, and who took part with how many points.
 
-    ``reports`` are what the phones' defences did, by user; no server sees them.
+    ``reports`` are what the phones' defences did, and ``batches`` the points that they trained on,
+    by user; no server sees them.
     """
 
     round: int
@@ -28,6 +29,7 @@ class RoundResult:
     n: tuple[int, ...]
     weights: Floats
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
+    batches: Mapping[str, LocalData] = field(default_factory=dict, repr=False)
 
 
 def federate(
@@ -58,7 +60,7 @@ def run_round(
     Users without data in this round send nothing; if nobody sends, the weights stay.
     """
     asked = set(sample_users(plan, users, this.number))
-    average, reports, kept = _Average(weights), {}, dict(memories)
+    average, reports, batches, kept = _Average(weights), {}, {}, dict(memories)
     for user in (user for user in users if user in this.data):
         turn = this.data[user], user, this.number, memories[user]
         if user not in asked:
@@ -69,6 +71,7 @@ def run_round(
         if sent.weights is None:
             continue
         average.add(user, sent.weights, sent.n)
+        batches[user] = sent.batch
         if observer:
             observer.see(
                 Observation(this.number, user, weights, sent.weights, sent.n, this.start_s)
@@ -76,7 +79,8 @@ def run_round(
     if observer:
         observer.end_round()
     who, n = tuple(average.n), tuple(average.n.values())
-    return RoundResult(this.number, this.start_s, who, n, average.weights(), reports), kept
+    weights = average.weights()
+    return RoundResult(this.number, this.start_s, who, n, weights, reports, batches), kept
 
 
 class _Average:

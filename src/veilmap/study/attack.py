@@ -13,10 +13,11 @@ from veilmap.attacks.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
+from veilmap.defences.step import UpdateStep
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.local_data import LocalData
+from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.threads import one_thread
@@ -24,7 +25,8 @@ from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings
-from veilmap.study.seen import Seen, Truth, open_seen
+from veilmap.study.notation import step_of
+from veilmap.study.seen import Seen, open_seen
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
 
@@ -181,17 +183,26 @@ class _Work:
         return scores
 
     def _predict(self, observation: Observation) -> PredictedError | None:
-        known = self._seen.transcript.header.side_knowledge
-        # A cumulative update was made from all rounds so far, a defended one from other points.
-        if self._truth is None or known.training.cumulative or known.defence:
+        header, known = self._seen.transcript.header, self._seen.transcript.header.side_knowledge
+        batch = self._batch(observation.round)
+        if batch is None or any(isinstance(step_of(text), UpdateStep) for text in known.defence):
             return None
-        header, batch = self._seen.transcript.header, self._truth[observation.round]
         labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
         mini_batch = known.scaler.standardise(batch.xy_m), labels
         pairs = stream(self._settings.who.seed, "lipschitz", observation.round)
         return predict_error(
             header.network, observation.weights_before, mini_batch, known.scaler, pairs
         )
+
+    def _batch(self, t: int) -> LocalData | None:
+        """The points that the update of round t was made from, if they are known."""
+        known, kept = self._seen.transcript.header.side_knowledge, self._seen.batches.get(t, {})
+        if all(user in kept for user in self._users[t]):
+            return LocalData.join([kept[user] for user in self._users[t]])
+        # A cumulative update was made from all rounds so far, a defended one from other points.
+        if self._truth is None or known.training.cumulative or known.defence:
+            return None
+        return self._truth[t]
 
     def _oracle(self) -> tuple[str, ...]:
         used = [name for name, method in self._attacks.items() if method.oracle]

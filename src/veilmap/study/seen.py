@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.geo import Projection
-from veilmap.local_data import LocalData
+from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.settings import parse
 from veilmap.sources.columns import Columns
@@ -22,14 +22,13 @@ from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
 from veilmap.transcript import HEADER, Transcript
 
-Truth = Mapping[int, Mapping[str, LocalData]]  # by round and user
-
 
 @dataclass(frozen=True)
 class Seen:
     """A transcript with what is known about it.
 
-    ``truth`` is None where nobody can tell; ``why_no_truth`` says why.
+    ``truth`` is None where nobody can tell; ``why_no_truth`` says why. ``batches`` are the points
+    trained on, where they are known: a defence chooses and moves points.
     """
 
     path: Path | None
@@ -38,16 +37,20 @@ class Seen:
     timezone: str
     truth: Truth | None
     why_no_truth: str = ""
+    batches: Truth = field(default_factory=dict, repr=False)
 
 
-def seen_of(prepared: Prepared, observations: Sequence[Observation]) -> Seen:
-    """The observations of a run that was kept in memory."""
+def seen_of(
+    prepared: Prepared, observations: Sequence[Observation], batches: Truth | None = None
+) -> Seen:
+    """The observations of a run that was kept in memory, and the points that it trained on."""
     return Seen(
         None,
         Recorded(prepared.header, observations),
         prepared.settings.configuration,
         prepared.data.timezone,
         _truth(prepared),
+        batches=batches or {},
     )
 
 

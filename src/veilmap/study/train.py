@@ -1,8 +1,8 @@
 """Algorithm 1 on a table of measurements: the run behind ``veilmap train``."""
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import RoundResult, federate
-from veilmap.local_data import LocalData
+from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.model.threads import one_thread
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
@@ -40,12 +40,16 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its map, its history, what its phones did, and what it was made of."""
+    """A finished run: its map, its history, what its phones did, and what it was made of.
+
+    ``batches`` are the points trained on, of those users of whom they were to be kept.
+    """
 
     prepared: Prepared
     history: tuple[RoundRecord, ...]
     signal_map: SignalMap
     defences: tuple[StepSummary, ...] = ()
+    batches: Truth = field(default_factory=dict, repr=False)
 
     @property
     def rmse_db(self) -> float:
@@ -118,9 +122,13 @@ def train_prepared(
     observer: Observer | None = None,
     on_round: OnRound | None = None,
     past: bool = False,
+    keep: Sequence[str] = (),
 ) -> Run:
-    """Train in memory; ``observer`` sees what the server sees."""
-    history, diary = [], []
+    """Train in memory; ``observer`` sees what the server sees.
+
+    The points that the users in ``keep`` trained on are kept, for those who compare.
+    """
+    history, diary, batches = [], [], {}
     weights = prepared.plan.network.initialise(prepared.plan.seed)
     with one_thread():
         for record, result in _rounds(prepared, observer, past):
@@ -129,10 +137,12 @@ def train_prepared(
             weights = result.weights
             history.append(record)
             diary.append(result.reports)
+            batches[result.round] = {u: result.batches[u] for u in keep if u in result.batches}
             if on_round:
                 on_round(record)
     defences = summarise(prepared.plan.defence.steps, diary)
-    return Run(prepared, tuple(history), SignalMap(_map_facts(prepared), weights), defences)
+    signal_map = SignalMap(_map_facts(prepared), weights)
+    return Run(prepared, tuple(history), signal_map, defences, batches)
 
 
 def _diverged(record: RoundRecord, plan: Plan) -> UserError:

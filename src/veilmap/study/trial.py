@@ -52,6 +52,7 @@ class Trial:
 def trial(data: Measurements, settings: RunSettings, attacks: AttackSettings) -> Trial:
     """Train in memory and attack what one user sent, by default the one who measured most."""
     prepared = prepare(data, settings)
-    seen = Recorder(attacks.who.target)
+    wanted = () if attacks.who.target is None else (attacks.who.target,)
+    seen = Recorder(wanted)
     run = train_prepared(prepared, seen)
     return Trial(run, attack(seen_of(prepared, seen.observations), attacks))
