@@ -1,0 +1,69 @@
+"""The page's own files: styles and scripts, in the order in which they build on each other."""
+
+from functools import cache
+from importlib.resources import files
+
+_FOLDER = files(__package__) / "assets"
+_LEAFLET = "vendor/leaflet-1.9.4"
+
+_STYLES = (
+    f"{_LEAFLET}/leaflet.css",
+    "styles/palette.css",
+    "styles/page.css",
+    "styles/parts.css",
+    "styles/map.css",
+    "styles/print.css",
+)
+_SCRIPTS = (
+    "elements",
+    "figures",
+    "colours",
+    "decoding",
+    "selection",
+    "table",
+    "downloads",
+    "scales",
+    "label_places",
+    "chart",
+    "tradeoff",
+    "round_charts",
+    "costs",
+    "canvas_layer",
+    "point_layers",
+    "heat_layer",
+    "found_layer",
+    "map",
+    "round_control",
+    "theme",
+    "copying",
+    "main",
+)
+
+
+@cache
+def style() -> str:
+    """All styles as one."""
+    return "\n".join(_text(name) for name in _STYLES)
+
+
+@cache
+def leaflet() -> str:
+    """The library of the map, without the address of a file that is not in the page."""
+    return _text(f"{_LEAFLET}/leaflet.js").partition("//# sourceMappingURL")[0]
+
+
+@cache
+def script() -> str:
+    """All our scripts in one scope, so that nothing of theirs is global."""
+    parts = "\n".join(_text(f"scripts/{name}.js") for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+
+
+@cache
+def template() -> str:
+    """The page itself, for Jinja."""
+    return _text("page.html.jinja")
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")

@@ -1,0 +1,132 @@
+// Tables that sort by any column.
+
+// Columns: {title, value: row => number | string | null, text: row => string, isNumber}.
+function sortableTable(caption, columns, rows, { sortedBy = null, rowClass = () => null } = {}) {
+  const body = make("tbody");
+  const lines = rows.map((row) => ({ row, line: lineOf(columns, row, rowClass) }));
+  const heads = columns.map((column, index) =>
+    make(
+      "th",
+      { scope: "col", class: column.isNumber ? "number" : null },
+      make(
+        "button",
+        { type: "button", on: { click: () => sort(index) } },
+        column.title,
+        make("span", { class: "arrow", "aria-hidden": "true" }),
+      ),
+    ),
+  );
+  let order = null;
+
+  function sort(index, direction = order?.index === index ? -order.direction : 1) {
+    order = { index, direction };
+    const value = columns[index].value;
+    lines.sort((one, other) => compare(value(one.row), value(other.row), direction));
+    body.replaceChildren(...lines.map(({ line }) => line));
+    heads.forEach((head, place) => {
+      if (place === index) head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+  }
+
+  if (sortedBy !== null) sort(sortedBy, 1);
+  else body.append(...lines.map(({ line }) => line));
+  const table = make(
+    "table",
+    {},
+    make("caption", {}, caption),
+    make("thead", {}, make("tr", {}, ...heads)),
+    body,
+  );
+  return make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": caption }, table);
+}
+
+function lineOf(columns, row, rowClass) {
+  const cells = columns.map((column, index) => {
+    const attributes = { class: column.isNumber ? "number" : null };
+    const text = column.text(row);
+    return index === 0
+      ? make("th", { ...attributes, scope: "row" }, text)
+      : make("td", attributes, text);
+  });
+  return make("tr", { class: rowClass(row) }, ...cells);
+}
+
+// What is not known goes last in both directions.
+function compare(one, other, direction) {
+  const isMissing = (value) => value === null || value === undefined;
+  if (isMissing(one) || isMissing(other)) return Number(isMissing(one)) - Number(isMissing(other));
+  if (typeof one === "number" && typeof other === "number") return direction * (one - other);
+  return direction * String(one).localeCompare(String(other), "en", { numeric: true });
+}
+
+// A column for each plain field; lists stay in the downloads.
+function plainColumns({ columns, values }) {
+  return columns
+    .map((name, index) => ({ name, own: values.map((row) => row[index]) }))
+    .filter(({ own }) => own.every((value) => value === null || typeof value !== "object"))
+    .map(({ name, own }) => ({
+      title: name,
+      value: (row) => row[name],
+      text: (row) => cellText(row[name]),
+      isNumber: own.some((value) => typeof value === "number"),
+    }));
+}
+
+function cellText(value) {
+  if (value === null || value === undefined) return NONE;
+  if (typeof value !== "number") return String(value);
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
+}
+
+// Built when first opened: a history may have thousands of lines.
+function lazyTable(details, caption, table, rows) {
+  details.addEventListener(
+    "toggle",
+    () => details.append(sortableTable(caption, plainColumns(table), rows)),
+    { once: true },
+  );
+}
+
+function configurationTable(data) {
+  const names = data.configurations.map((each) => each.name);
+  const best = (figure, digits) => [
+    (row) => row.strongest[figure]?.mean ?? null,
+    (row) => (row.strongest[figure] ? spread(row.strongest[figure], digits) : NONE),
+  ];
+  const column = (title, value, text, isNumber = true) => ({ title, value, text, isNumber });
+  const columns = [
+    column("Configuration", (row) => row.name, nameWithTags, false),
+    column("#", (row) => names.indexOf(row.name) + 1, (row) => String(names.indexOf(row.name) + 1)),
+    column("RMSE, dB", (row) => row.rmse.mean, (row) => spread(row.rmse, 2)),
+    column("Loss, dB", (row) => row.rmseLossDb, (row) => signed(row.rmseLossDb)),
+    column("Points used", (row) => row.pointsShare, (row) => percent(row.pointsShare)),
+    column("Home found to, m", ...best("home_error_m", 0)),
+    column("by attack", (row) => row.strongest.home_error_m?.attack ?? null, (row) => row.strongest.home_error_m?.attack ?? NONE, false),
+    column("Nearest, m", ...best("nearest_m", 0)),
+    column("EMD, √m", ...best("emd_paper", 1)),
+    column("Distance, m", ...best("distance_m", 0)),
+    column("Places within 50 m", (row) => row.strongest.recall_50m?.mean ?? null, (row) => percent(row.strongest.recall_50m?.mean)),
+    column("Frontier", (row) => Number(!row.isOnFrontier), frontierText, false),
+  ];
+  return sortableTable("All configurations under the attack that does best by each figure", columns, data.configurations, {
+    rowClass: (row) => (row.isRecommended ? "is-recommended" : null),
+  });
+}
+
+function nameWithTags(row) {
+  const cell = document.createDocumentFragment();
+  cell.append(row.name);
+  if (row.isAsItIs) cell.append(" ", make("span", { class: "tag" }, "as it is"));
+  if (row.isRecommended) cell.append(" ", make("span", { class: "tag good" }, "★ recommended"));
+  return cell;
+}
+
+function frontierText(row) {
+  if (row.isOnFrontier) return "on it";
+  return row.dominatedBy ? `beaten by ${row.dominatedBy}` : NONE;
+}
+
+function signed(value) {
+  return value > 0 ? `+${written(value, 2)}` : written(value, 2);
+}

@@ -1,0 +1,46 @@
+"""The report of an audit as one HTML file that needs nothing else, not even a network."""
+
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from veilmap.files import write_whole
+from veilmap.report.page import assets
+from veilmap.report.page.content import Content
+from veilmap.report.page.encoding import script_json
+from veilmap.report.page.payload import payload
+from veilmap.report.page.policy import policy, tile_origin
+
+
+def write_page(content: Content, path: str | Path, *, tiles: str | None = None) -> None:
+    """Write the report; with ``tiles``, a URL template, the map asks that server for a background.
+
+    Without, the page makes no request at all.
+    """
+    write_whole(Path(path), page_html(content, tiles).encode())
+
+
+def page_html(content: Content, tiles: str | None = None) -> str:
+    """The page as text; every string of the content is escaped."""
+    scripts = [assets.script()] if content.ground is None else [assets.leaflet(), assets.script()]
+    styles = [assets.style()]
+    return _template().render(
+        content=content,
+        verdict=content.verdict,
+        made=content.made,
+        has_map=content.ground is not None,
+        tile_host=None if tiles is None else tile_origin(tiles).partition("://")[2],
+        policy=policy(scripts, styles, tiles),
+        payload=script_json(payload(content, tiles)),
+        # Our own files, not data.
+        scripts=[Markup(each) for each in scripts],  # noqa: S704
+        styles=[Markup(each) for each in styles],  # noqa: S704
+    )
+
+
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(assets.template())

@@ -1,0 +1,113 @@
+"""What the page's scripts read: the content as plain values, positions packed."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from veilmap.canvas import colour_range
+from veilmap.report.page.content import Configuration, Content, Found, Ground, Row
+from veilmap.report.page.encoding import (
+    packed_points,
+    packed_raster,
+    packed_weights,
+    rounded_degrees,
+)
+
+
+def payload(content: Content, tiles: str | None) -> dict[str, Any]:
+    """Everything that the scripts draw; what is only read stands in the page itself."""
+    return {
+        "targets": list(content.targets),
+        "attacks": list(content.attacks),
+        "configurations": [_configuration(each) for each in content.configurations],
+        "rows": _table(content.rows),
+        "history": _table(content.history),
+        "rmseConstantDb": content.rmse_constant_db,
+        "ground": None if content.ground is None else _ground(content.ground),
+        "tiles": tiles,
+    }
+
+
+def _configuration(configuration: Configuration) -> dict[str, Any]:
+    return {
+        "name": configuration.name,
+        "rmse": asdict(configuration.rmse_db),
+        "rmseLossDb": configuration.rmse_loss_db,
+        "pointsShare": configuration.points_share,
+        "strongest": {
+            figure: {"attack": best.attack, **asdict(best.figure)}
+            for figure, best in configuration.strongest.items()
+        },
+        "isAsItIs": configuration.is_as_it_is,
+        "isOnFrontier": configuration.is_on_frontier,
+        "dominatedBy": configuration.dominated_by,
+        "isRecommended": configuration.is_recommended,
+        "costs": [
+            {
+                "step": cost.step,
+                "milliseconds": cost.milliseconds,
+                "peakMb": cost.peak_mb,
+                "learningSeconds": cost.learning_seconds,
+                "spent": dict(cost.spent),
+            }
+            for cost in configuration.costs
+        ],
+    }
+
+
+def _table(rows: Sequence[Row]) -> dict[str, Any]:
+    """The names once, then the values, which halves a long history."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"columns": columns, "values": [[row.get(name) for name in columns] for row in rows]}
+
+
+def _ground(ground: Ground) -> dict[str, Any]:
+    return {
+        "area": [list(corner) for corner in ground.area_deg],
+        "tower": None if ground.tower_deg is None else list(ground.tower_deg),
+        "rounds": list(ground.rounds),
+        "starts": list(ground.starts),
+        "truth": [
+            {"target": target, **packed_points(track)} for target, track in ground.truth.items()
+        ],
+        "chosen": [
+            {"configuration": configuration, "target": target, **packed_points(track)}
+            for (configuration, target), track in ground.chosen.items()
+        ],
+        "found": [
+            {"configuration": configuration, "attack": attack, "target": target, **_found(found)}
+            for (configuration, attack, target), found in ground.found.items()
+        ],
+        "signal": _signal(ground),
+    }
+
+
+def _found(found: Found) -> dict[str, Any]:
+    return {
+        "locations": {
+            "lat": rounded_degrees(found.locations.lat_deg),
+            "lon": rounded_degrees(found.locations.lon_deg),
+            "rounds": np.asarray(found.locations.rounds).tolist(),
+            "inside": np.asarray(found.inside).tolist(),
+        },
+        "cloud": packed_points(found.cloud) | packed_weights(found.cloud, found.weights),
+    }
+
+
+def _signal(ground: Ground) -> dict[str, Any] | None:
+    """All configurations in the same colours, so that like is held to like."""
+    levels = [each.rsrp_dbm[np.isfinite(each.rsrp_dbm)] for each in ground.signal.values()]
+    present = np.concatenate([np.empty(0), *levels])
+    if not len(present):
+        return None
+    low_dbm, high_dbm = colour_range(float(present.min()), float(present.max()))
+    return {
+        "lowDbm": low_dbm,
+        "highDbm": high_dbm,
+        "maps": [
+            {"configuration": name, **packed_raster(overlay, low_dbm, high_dbm)}
+            for name, overlay in ground.signal.items()
+        ],
+    }

@@ -1,0 +1,47 @@
+"""The second wall of the page: it may run its own scripts and ask nobody for anything."""
+
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from veilmap.errors import UserError
+
+
+def policy(scripts: Iterable[str], styles: Iterable[str], tiles: str | None) -> str:
+    """A Content-Security-Policy that knows each inline block by its hash.
+
+    Text from the data that should ever get into the page as markup still could neither run nor
+    load anything.
+    """
+    pictures = f"data: blob: {tile_origin(tiles)}" if tiles else "data: blob:"
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(_hash(each) for each in scripts)}",
+            f"style-src {' '.join(_hash(each) for each in styles)}",
+            f"img-src {pictures}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def tile_origin(tiles: str) -> str:
+    """Scheme and host of a template such as ``https://{s}.example.org/{z}/{x}/{y}.png``."""
+    try:
+        parts = urlsplit(tiles)
+        host = parts.netloc.replace("{s}", "*")
+    except ValueError:
+        host = ""
+    missing = [name for name in ("{z}", "{x}", "{y}") if name not in tiles]
+    if not host or parts.scheme not in ("http", "https") or missing or set(host) & set(" ;,'\"{}"):
+        raise UserError(
+            "tiles must be a web address with {z}, {x} and {y} in it, such as "
+            f"https://tile.example.org/{{z}}/{{x}}/{{y}}.png, got {tiles!r}"
+        )
+    return f"{parts.scheme}://{host}"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'"
