@@ -53,6 +53,12 @@ def leaflet() -> str:
 
 
 @cache
+def leaflet_licence() -> str:
+    """It asks to go with every copy."""
+    return _text(f"{_LEAFLET}/LICENSE")
+
+
+@cache
 def script() -> str:
     """All our scripts in one scope, so that nothing of theirs is global."""
     parts = "\n".join(_text(f"scripts/{name}.js") for name in _SCRIPTS)

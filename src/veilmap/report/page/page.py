@@ -32,6 +32,7 @@ def page_html(content: Content, tiles: str | None = None) -> str:
         has_map=content.ground is not None,
         tile_host=None if tiles is None else tile_origin(tiles).partition("://")[2],
         policy=policy(scripts, styles, tiles),
+        leaflet_licence=assets.leaflet_licence(),
         payload=script_json(payload(content, tiles)),
         # Our own files, not data.
         scripts=[Markup(each) for each in scripts],  # noqa: S704

@@ -1,0 +1,143 @@
+// From round to round: how well the update is explained, how far off the attack is, how strong the
+// gradient is that it reads.
+
+const ROUND_CHARTS = [
+  {
+    title: "Cosine of the update and what explains it",
+    unit: "",
+    lines: [{ field: "cosine", label: "cosine", kind: "achieved" }],
+    scale: (values) => linearScale(values, { count: 4 }),
+  },
+  {
+    title: "Distance from the round's centroid, m",
+    unit: "m",
+    lines: [
+      { field: "distance_m", label: "achieved", kind: "achieved" },
+      { field: "predicted_error_m", label: "predicted by Theorem 1", kind: "predicted" },
+      { field: "bound_m", label: "bound of Theorem 1", kind: "bound" },
+    ],
+    scale: fittingScale,
+  },
+  {
+    title: "Norm of the leaked gradient",
+    unit: "",
+    lines: [{ field: "norm", label: "norm", kind: "achieved" }],
+    scale: fittingScale,
+  },
+];
+
+function connectRoundCharts(data, selection) {
+  const charts = ROUND_CHARTS.map((kind) => ({ kind, figure: new ChartFigure() }));
+  byId("round-charts").append(...charts.map(({ figure }) => figure.element));
+  selection.listen((_, changed) => {
+    const isOnlyRound = changed.size === 1 && changed.has("round");
+    const own = isOnlyRound ? [] : ofSelection(data.history, selection);
+    for (const { kind, figure } of charts) {
+      if (isOnlyRound) figure.redraw();
+      else figure.show(roundContent(data, selection, kind, own));
+    }
+  });
+}
+
+function roundContent(data, selection, kind, history) {
+  const lines = kind.lines
+    .map((line) => ({ ...line, points: overSeeds(history, line.field, data.rounds) }))
+    .filter(({ points }) => points.length > 0);
+  const colour = attackColour(data.attacks.indexOf(selection.attack));
+  const rows = data.rounds.map((round) => ({
+    round,
+    ...Object.fromEntries(lines.map(({ field, points }) => [field, points.find((each) => each.round === round)])),
+  }));
+  return {
+    title: kind.title,
+    description: roundWords(selection, kind, lines),
+    draw: (width) => drawRounds(width, data, selection, kind, lines, colour),
+    columns: [
+      { title: "Round", value: (row) => row.round, text: (row) => String(row.round), isNumber: true },
+      ...lines.map(({ field, label }) => ({
+        title: label,
+        value: (row) => row[field]?.mean ?? null,
+        text: (row) => (row[field] ? short(row[field].mean) : NONE),
+        isNumber: true,
+      })),
+    ],
+    rows,
+  };
+}
+
+// By round: mean, least and most over the seeds.
+function overSeeds(history, field, rounds) {
+  return rounds.flatMap((round) => {
+    const values = history
+      .filter((row) => row.round === round && typeof row[field] === "number")
+      .map((row) => row[field]);
+    if (values.length === 0) return [];
+    return [{ round, mean: meanOf(values), low: Math.min(...values), high: Math.max(...values) }];
+  });
+}
+
+function roundWords({ configuration, attack, target }, { unit }, lines) {
+  const words = lines.map(({ label, points }) => {
+    const means = points.map((each) => each.mean);
+    return `${label}: from ${short(Math.min(...means))} to ${short(Math.max(...means))} ${unit}`.trim();
+  });
+  return `${attack} on ${configuration}, target ${target}. ${words.join("; ") || "Not known"}.`;
+}
+
+function drawRounds(width, data, selection, kind, lines, colour) {
+  const height = 230;
+  const values = lines.flatMap(({ points }) => points.flatMap(({ mean, low, high }) => [mean, low, high]));
+  if (values.length === 0) return emptyChart(width, height);
+  const { svg, frame, x, y } = chartFrame(
+    width,
+    height,
+    { label: "round", scale: roundScale(data.rounds, width) },
+    { scale: kind.scale(values) },
+  );
+  if (selection.round !== null) {
+    const now = x(selection.round);
+    svg.append(makeSvg("line", { class: "now", x1: now, x2: now, y1: frame.top, y2: frame.bottom }));
+  }
+  for (const line of [...lines].reverse()) drawLine(svg, line, data.rounds, x, y, colour);
+  if (lines.length > 1) drawKey(svg, frame, lines, colour);
+  return svg;
+}
+
+function drawLine(svg, { points, kind }, rounds, x, y, colour) {
+  const byRound = new Map(points.map((each) => [each.round, each]));
+  const style = kind === "achieved" ? { stroke: colour } : {};
+  for (const { round, low, high } of points) {
+    if (high > low && kind === "achieved")
+      svg.append(makeSvg("line", { class: "seeds", x1: x(round), x2: x(round), y1: y(low), y2: y(high), style }));
+  }
+  const path = rounds.map((round) => [x(round), byRound.has(round) ? y(byRound.get(round).mean) : NaN]);
+  svg.append(makeSvg("path", { class: `line ${kind}`, d: linePath(path), style }));
+  if (kind !== "achieved") return;
+  for (const { round, mean, low, high } of points) {
+    const range = high > low ? `, ${short(low)} to ${short(high)} over the seeds` : "";
+    svg.append(
+      makeSvg(
+        "circle",
+        { class: "dot", cx: x(round), cy: y(mean), r: 3.5, style: { fill: colour } },
+        makeSvg("title", {}, `round ${round}: ${short(mean)}${range}`),
+      ),
+    );
+  }
+}
+
+function drawKey(svg, frame, lines, colour) {
+  lines.forEach(({ label, kind }, index) => {
+    const y = frame.top + 6 + 15 * index;
+    const style = kind === "achieved" ? { stroke: colour } : {};
+    svg.append(
+      makeSvg("line", { class: `line ${kind}`, x1: frame.right - 24, x2: frame.right - 2, y1: y, y2: y, style }),
+      makeSvg("text", { class: "key", x: frame.right - 29, y: y + 4, "text-anchor": "end" }, label),
+    );
+  });
+}
+
+function emptyChart(width, height) {
+  const svg = blankSvg(width, height);
+  svg.append(makeSvg("text", { class: "note", x: width / 2, y: height / 2, "text-anchor": "middle" }, "not known"));
+  return svg;
+}

@@ -1,0 +1,155 @@
+// RMSE against a figure of privacy, all configurations: left is useful, up is private.
+
+const STRONGEST = "the strongest against each";
+const FIRST_FIGURES = ["emd_paper", "distance_m"];
+
+function connectTradeoff(data) {
+  const names = Object.keys(FIGURES);
+  const attacks = [STRONGEST, ...data.attacks];
+  const attack = byId("tradeoff-attack");
+  fillSelect(attack, attacks);
+  showLegend(data);
+  ["left-figure", "right-figure"].forEach((id, side) => {
+    const select = byId(id);
+    fillSelect(select, names.map(figureTitle), names.indexOf(FIRST_FIGURES[side]));
+    const chart = new ChartFigure();
+    byId("tradeoff-charts").append(chart.element);
+    const show = () => chart.show(tradeoffContent(data, names[select.value], attacks[attack.value]));
+    select.addEventListener("change", show);
+    attack.addEventListener("change", show);
+    show();
+  });
+}
+
+function figureTitle(name) {
+  return `${FIGURES[name].label} (${FIGURES[name].unit})`;
+}
+
+// The numbers beside the points are those of this list and of the table below it.
+function showLegend(data) {
+  const styles = familyStyles(data.configurations.map((each) => each.name));
+  const items = data.configurations.map(({ name }, index) => {
+    const svg = makeSvg("svg", { width: 22, height: 22, viewBox: "-11 -11 22 22", "aria-hidden": "true" });
+    svg.append(mark(styles[index].mark, 0, 0, styles[index].colour));
+    return make("li", {}, svg, make("span", {}, `${index + 1} ${name}`));
+  });
+  byId("tradeoff-legend").replaceChildren(...items);
+}
+
+function tradeoffContent(data, figure, attack) {
+  const points = tradeoffPoints(data, figure, attack);
+  const frontier = frontierOf(points);
+  const { unit, digits, label } = FIGURES[figure];
+  const title = `RMSE against ${label} (${unit}), by ${attack === STRONGEST ? "the strongest attack" : attack}`;
+  const column = (name, value, text, isNumber = true) => ({ title: name, value, text, isNumber });
+  return {
+    title,
+    description: tradeoffWords(data, points, frontier, figure),
+    draw: (width) => drawTradeoff(width, data, points, frontier, figure),
+    columns: [
+      column("Configuration", (row) => row.name, (row) => row.name, false),
+      column("RMSE, dB", (row) => row.rmse.mean, (row) => spread(row.rmse, 2)),
+      column(`${label}, ${unit}`, (row) => row.figure.mean, (row) => spread(row.figure, digits)),
+      column("Attack", (row) => row.attack, (row) => row.attack, false),
+      column("Frontier", (row) => Number(!frontier.includes(row)), (row) => (frontier.includes(row) ? "on it" : NONE), false),
+    ],
+    rows: points,
+  };
+}
+
+function tradeoffPoints(data, figure, attack) {
+  const styles = familyStyles(data.configurations.map((each) => each.name));
+  return data.configurations
+    .map((configuration, index) => {
+      const { name, rmse, strongest } = configuration;
+      const own = data.rows.filter((row) => row.configuration === name && row.attack === attack);
+      const found =
+        attack === STRONGEST
+          ? strongest[figure] && { figure: strongest[figure], attack: strongest[figure].attack }
+          : { figure: spreadOverSeeds(own, figure), attack };
+      return { name, rmse, number: index + 1, ...styles[index], ...found };
+    })
+    .filter((point) => Number.isFinite(point.figure?.mean) && Number.isFinite(point.rmse.mean));
+}
+
+// Those that no other beats in both, from the most accurate on.
+function frontierOf(points) {
+  const isBeaten = (point) =>
+    points.some(
+      (other) =>
+        other.rmse.mean <= point.rmse.mean &&
+        other.figure.mean >= point.figure.mean &&
+        (other.rmse.mean < point.rmse.mean || other.figure.mean > point.figure.mean),
+    );
+  return points.filter((point) => !isBeaten(point)).sort((one, other) => one.rmse.mean - other.rmse.mean);
+}
+
+function tradeoffWords(data, points, frontier, figure) {
+  const { unit, digits } = FIGURES[figure];
+  const words = ({ name, rmse, figure: own }) => `${name}: ${written(rmse.mean, 2)} dB, ${written(own.mean, digits)} ${unit}`;
+  return (
+    `${plural(points.length, "configuration")}. On the frontier: ${frontier.map(words).join("; ") || "none"}. ` +
+    `A constant has ${written(data.rmseConstantDb, 2)} dB.`
+  );
+}
+
+function drawTradeoff(width, data, points, frontier, figure) {
+  const height = Math.round(Math.min(Math.max(width * 0.72, 280), 400));
+  const reach = (values) => values.flatMap(({ mean, std }) => [mean - std, mean + std]);
+  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], { count: width < 400 ? 4 : 6 });
+  const yScale = linearScale(reach(points.map((each) => each.figure)));
+  const { svg, frame, x, y } = chartFrame(
+    width,
+    height,
+    { label: "RMSE of the map on the test data, dB", scale: xScale },
+    { scale: yScale },
+  );
+  drawConstant(svg, frame, x(data.rmseConstantDb));
+  drawFrontier(svg, frame, frontier.map((each) => [x(each.rmse.mean), y(each.figure.mean)]));
+  const placed = points.map((point) => ({
+    ...point,
+    x: x(point.rmse.mean),
+    y: y(point.figure.mean),
+    text: `${point.number} ${point.family}`,
+  }));
+  for (const point of placed) {
+    const { rmse, figure: own, colour } = point;
+    const style = { stroke: colour };
+    svg.append(
+      makeSvg("line", { class: "deviation", x1: x(rmse.mean - rmse.std), x2: x(rmse.mean + rmse.std), y1: point.y, y2: point.y, style }),
+      makeSvg("line", { class: "deviation", x1: point.x, x2: point.x, y1: y(own.mean - own.std), y2: y(own.mean + own.std), style }),
+    );
+  }
+  const places = labelPlaces(placed, frame);
+  placed.forEach((point, index) => svg.append(labelledMark(point, places[index], figure)));
+  return svg;
+}
+
+function drawConstant(svg, frame, x) {
+  const isLeft = x > (frame.left + frame.right) / 2;
+  svg.append(
+    makeSvg("line", { class: "reference", x1: x, x2: x, y1: frame.top, y2: frame.bottom }),
+    makeSvg("text", { class: "note", x: x + (isLeft ? -5 : 5), y: frame.bottom - 6, "text-anchor": isLeft ? "end" : "start" }, "a constant"),
+  );
+}
+
+// A staircase: between two configurations nothing better is known than the more accurate one's privacy.
+function drawFrontier(svg, frame, corners) {
+  if (corners.length === 0) return;
+  const [[firstX]] = corners;
+  const [lastX, lastY] = corners.at(-1);
+  const steps = corners.map(([x, y], index) => (index ? `H${x}V${y}` : `V${y}`)).join("");
+  svg.append(makeSvg("path", { class: "frontier", d: `M${firstX} ${frame.bottom}${steps}M${lastX} ${lastY}H${frame.right}` }));
+}
+
+function labelledMark(point, place, figure) {
+  const { unit, digits } = FIGURES[figure];
+  const facts = `${point.name}\n${spread(point.rmse, 2)} dB, ${spread(point.figure, digits)} ${unit} (${point.attack})`;
+  return makeSvg(
+    "g",
+    {},
+    makeSvg("title", {}, facts),
+    mark(point.mark, point.x, point.y, point.colour),
+    makeSvg("text", { class: "name", x: place.x, y: place.y, "text-anchor": place.anchor }, point.text),
+  );
+}
