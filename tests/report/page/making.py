@@ -132,7 +132,7 @@ def _configuration(place, name, rows, attacks) -> Configuration:
         is_as_it_is=place == 0,
         is_on_frontier=place % 2 == 0,
         dominated_by=None if place % 2 == 0 else rows[0]["configuration"],
-        is_recommended=place == len(name) % 3 + 1,
+        is_recommended=place == 3,
         costs=tuple(
             StepCost(step, 3.5 * (place + 1), 0.8 * (place + 1), 40.0 if "gan" in step else 0.0)
             for step in steps

@@ -1,6 +1,6 @@
 // What all charts share: a figure with its numbers as a table, a frame with axes, marks and lines.
 
-const MARGIN = { left: 52, right: 14, top: 12, bottom: 42 };
+const MARGIN = { left: 52, right: 14, bottom: 42 };
 
 // A figure that is drawn anew when its width or its content changes.
 class ChartFigure {
@@ -51,12 +51,12 @@ function blankSvg(width, height) {
 }
 
 // Axes and grid. Axes: {label, scale}; gives the drawing and the pixels of a value.
-function chartFrame(width, height, xAxis, yAxis) {
+function chartFrame(width, height, xAxis, yAxis, top) {
   const svg = blankSvg(width, height);
   const frame = {
     left: MARGIN.left,
     right: width - MARGIN.right,
-    top: MARGIN.top,
+    top,
     bottom: height - MARGIN.bottom,
   };
   const x = (value) => frame.left + xAxis.scale.share(value) * (frame.right - frame.left);

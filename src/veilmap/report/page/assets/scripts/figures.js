@@ -1,10 +1,10 @@
 // Figures: what they are called, how they are written, and their mean over seeds.
 
 const FIGURES = {
-  home_error_m: { label: "error of the home", unit: "m", digits: 0 },
-  emd_paper: { label: "EMD, as in the paper", unit: "√m", digits: 1 },
-  distance_m: { label: "distance to the round's centroid", unit: "m", digits: 0 },
-  nearest_m: { label: "distance to a true point", unit: "m", digits: 0 },
+  home_error_m: { label: "Error of the home", unit: "m", digits: 0 },
+  emd_paper: { label: "EMD", unit: "√m", digits: 1 },
+  distance_m: { label: "Distance to the centroid", unit: "m", digits: 0 },
+  nearest_m: { label: "Distance to a true point", unit: "m", digits: 0 },
 };
 
 const NONE = "–";

@@ -68,7 +68,7 @@ function picture(heat, width, height, colour) {
   const most = heat.reduce((one, other) => Math.max(one, other), 0) || 1;
   for (let index = 0; index < heat.length; index++) {
     if (heat[index] === 0) continue;
-    image.data.set([red, green, blue, 225 * Math.sqrt(heat[index] / most)], 4 * index);
+    image.data.set([red, green, blue, 190 * Math.sqrt(heat[index] / most)], 4 * index);
   }
   context.putImageData(image, 0, 0);
   return canvas;

@@ -2,21 +2,22 @@
 
 const LETTER = 6.3; // the width of a letter on average, and the height of a line, in pixels
 const LINE = 14;
-const DIRECTIONS = [
+const DIRECTIONS = [ // the best first
   [1, -1, "start"], [-1, -1, "end"], [1, 1, "start"], [-1, 1, "end"],
   [0, -1, "middle"], [0, 1, "middle"], [1, 0, "start"], [-1, 0, "end"],
 ];
 
-// Points: {x, y, text}; gives for each {x, y, anchor}. One after the other takes the best place left,
+// Points: {x, y, text}; `boxes` are to be kept free as well. Gives for each {x, y, anchor}. One after the other takes the best place left,
 // first near, then farther off.
-function labelPlaces(points, { left, right, top, bottom }) {
-  const taken = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+function labelPlaces(points, frame, boxes) {
+  const marks = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+  const taken = [...marks, ...boxes];
   return points.map((point) => {
     const candidates = [9, 18, 30].flatMap((reach, ring) =>
       DIRECTIONS.map(([east, south, anchor], index) => {
         const place = { x: point.x + east * reach, y: point.y + south * reach + 4, anchor };
         const box = boxOf(place, point.text);
-        return { place, box, price: priceOf(box, taken, { left, right, top, bottom }) + ring * 60 + index };
+        return { place, box, price: priceOf(box, taken, frame) + ring * 60 + index };
       }),
     );
     const best = candidates.reduce((one, other) => (other.price < one.price ? other : one));

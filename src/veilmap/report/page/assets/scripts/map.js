@@ -24,7 +24,7 @@ function connectMap(data, selection) {
     }),
     signal: new SignalLayer(map, ground.signal),
   };
-  addFixed(map, ground);
+  addFixed(map, ground, Boolean(data.tiles));
   const switches = connectSwitches(layers, ground);
 
   selection.listen((_, changed) => {
@@ -86,8 +86,10 @@ function hasHeat(cloud) {
 }
 
 // What never changes: the area and the tower.
-function addFixed(map, ground) {
-  L.polygon(ground.area, { className: "area", interactive: false }).addTo(map);
+function addFixed(map, ground, hasTiles) {
+  map.createPane("area").style.zIndex = 205;
+  const className = hasTiles ? "area" : "area filled";
+  L.polygon(ground.area, { className, interactive: false, pane: "area" }).addTo(map);
   if (!ground.tower) return;
   const icon = L.divIcon({ className: "tower", iconSize: [18, 18] });
   L.marker(ground.tower, { icon, interactive: false, keyboard: false }).addTo(map);

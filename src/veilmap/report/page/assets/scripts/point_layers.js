@@ -1,6 +1,6 @@
 // Where the target was, the points that a defence chose, and the lines of the grid below them.
 
-const DOT = 3.6; // a point's width in pixels
+const DOT = 4; // a point's width in pixels
 const FAINT = 0.3; // of the other rounds, when one is looked at
 
 function paintTrack(context, view, points, round, colour) {
@@ -30,7 +30,7 @@ function paintDots(context, { width, height, scale, left, top }, { x, y }, { fro
 }
 
 function dotOf(colour) {
-  const size = 12;
+  const size = Math.round(DOT * (window.devicePixelRatio || 1));
   const dot = make("canvas", { width: size, height: size });
   const context = dot.getContext("2d");
   context.fillStyle = colour;

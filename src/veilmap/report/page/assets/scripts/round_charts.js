@@ -13,8 +13,8 @@ const ROUND_CHARTS = [
     unit: "m",
     lines: [
       { field: "distance_m", label: "achieved", kind: "achieved" },
-      { field: "predicted_error_m", label: "predicted by Theorem 1", kind: "predicted" },
-      { field: "bound_m", label: "bound of Theorem 1", kind: "bound" },
+      { field: "predicted_error_m", label: "Theorem 1", kind: "predicted" },
+      { field: "bound_m", label: "its bound", kind: "bound" },
     ],
     scale: fittingScale,
   },
@@ -93,6 +93,7 @@ function drawRounds(width, data, selection, kind, lines, colour) {
     height,
     { label: "round", scale: roundScale(data.rounds, width) },
     { scale: kind.scale(values) },
+    26,
   );
   if (selection.round !== null) {
     const now = x(selection.round);
@@ -125,15 +126,18 @@ function drawLine(svg, { points, kind }, rounds, x, y, colour) {
   }
 }
 
+// In a row above the lines.
 function drawKey(svg, frame, lines, colour) {
-  lines.forEach(({ label, kind }, index) => {
-    const y = frame.top + 6 + 15 * index;
+  const y = frame.top - 14;
+  let x = frame.left;
+  for (const { label, kind } of lines) {
     const style = kind === "achieved" ? { stroke: colour } : {};
     svg.append(
-      makeSvg("line", { class: `line ${kind}`, x1: frame.right - 24, x2: frame.right - 2, y1: y, y2: y, style }),
-      makeSvg("text", { class: "key", x: frame.right - 29, y: y + 4, "text-anchor": "end" }, label),
+      makeSvg("line", { class: `line ${kind}`, x1: x, x2: x + 20, y1: y, y2: y, style }),
+      makeSvg("text", { class: "tick", x: x + 25, y: y + 4 }, label),
     );
-  });
+    x += 25 + label.length * LETTER + 18;
+  }
 }
 
 function emptyChart(width, height) {

@@ -1,7 +1,7 @@
 // From values to pixels, and the round values that an axis shows.
 
 // {low, high, ticks, share: value => 0..1}
-function linearScale(values, { from = null, count = 5 } = {}) {
+function linearScale(values, { from = null, count = 7 } = {}) {
   const known = values.filter((value) => Number.isFinite(value));
   let low = from ?? Math.min(...known);
   let high = Math.max(...known, low);

@@ -101,13 +101,13 @@ function configurationTable(data) {
     column("RMSE, dB", (row) => row.rmse.mean, (row) => spread(row.rmse, 2)),
     column("Loss, dB", (row) => row.rmseLossDb, (row) => signed(row.rmseLossDb)),
     column("Points used", (row) => row.pointsShare, (row) => percent(row.pointsShare)),
-    column("Home found to, m", ...best("home_error_m", 0)),
-    column("by attack", (row) => row.strongest.home_error_m?.attack ?? null, (row) => row.strongest.home_error_m?.attack ?? NONE, false),
-    column("Nearest, m", ...best("nearest_m", 0)),
+    column("Home error, m", ...best("home_error_m", 0)),
+    column("Its attack", (row) => row.strongest.home_error_m?.attack ?? null, (row) => row.strongest.home_error_m?.attack ?? NONE, false),
+    column("Nearest point, m", ...best("nearest_m", 0)),
     column("EMD, √m", ...best("emd_paper", 1)),
     column("Distance, m", ...best("distance_m", 0)),
-    column("Places within 50 m", (row) => row.strongest.recall_50m?.mean ?? null, (row) => percent(row.strongest.recall_50m?.mean)),
-    column("Frontier", (row) => Number(!row.isOnFrontier), frontierText, false),
+    column("Places found to 50 m", (row) => row.strongest.recall_50m?.mean ?? null, (row) => percent(row.strongest.recall_50m?.mean)),
+    column("Frontier", (row) => Number(!row.isOnFrontier), (row) => frontierText(row, names), false),
   ];
   return sortableTable("All configurations under the attack that does best by each figure", columns, data.configurations, {
     rowClass: (row) => (row.isRecommended ? "is-recommended" : null),
@@ -122,9 +122,11 @@ function nameWithTags(row) {
   return cell;
 }
 
-function frontierText(row) {
+// The other by its number: names are long.
+function frontierText(row, names) {
   if (row.isOnFrontier) return "on it";
-  return row.dominatedBy ? `beaten by ${row.dominatedBy}` : NONE;
+  const number = names.indexOf(row.dominatedBy) + 1;
+  return number ? `beaten by ${number}` : NONE;
 }
 
 function signed(value) {

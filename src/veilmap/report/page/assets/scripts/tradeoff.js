@@ -9,7 +9,7 @@ function connectTradeoff(data) {
   const attack = byId("tradeoff-attack");
   fillSelect(attack, attacks);
   showLegend(data);
-  ["left-figure", "right-figure"].forEach((id, side) => {
+  ["first-figure", "second-figure"].forEach((id, side) => {
     const select = byId(id);
     fillSelect(select, names.map(figureTitle), names.indexOf(FIRST_FIGURES[side]));
     const chart = new ChartFigure();
@@ -40,7 +40,7 @@ function tradeoffContent(data, figure, attack) {
   const points = tradeoffPoints(data, figure, attack);
   const frontier = frontierOf(points);
   const { unit, digits, label } = FIGURES[figure];
-  const title = `RMSE against ${label} (${unit}), by ${attack === STRONGEST ? "the strongest attack" : attack}`;
+  const title = `${label} (${unit}) against RMSE, by ${attack === STRONGEST ? "the strongest attack" : attack}`;
   const column = (name, value, text, isNumber = true) => ({ title: name, value, text, isNumber });
   return {
     title,
@@ -96,13 +96,14 @@ function tradeoffWords(data, points, frontier, figure) {
 function drawTradeoff(width, data, points, frontier, figure) {
   const height = Math.round(Math.min(Math.max(width * 0.72, 280), 400));
   const reach = (values) => values.flatMap(({ mean, std }) => [mean - std, mean + std]);
-  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], { count: width < 400 ? 4 : 6 });
+  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], { count: width < 400 ? 5 : 8 });
   const yScale = linearScale(reach(points.map((each) => each.figure)));
   const { svg, frame, x, y } = chartFrame(
     width,
     height,
     { label: "RMSE of the map on the test data, dB", scale: xScale },
     { scale: yScale },
+    12,
   );
   drawConstant(svg, frame, x(data.rmseConstantDb));
   drawFrontier(svg, frame, frontier.map((each) => [x(each.rmse.mean), y(each.figure.mean)]));
@@ -120,7 +121,7 @@ function drawTradeoff(width, data, points, frontier, figure) {
       makeSvg("line", { class: "deviation", x1: point.x, x2: point.x, y1: y(own.mean - own.std), y2: y(own.mean + own.std), style }),
     );
   }
-  const places = labelPlaces(placed, frame);
+  const places = labelPlaces(placed, frame, frontierBoxes(placed, frontier, frame));
   placed.forEach((point, index) => svg.append(labelledMark(point, places[index], figure)));
   return svg;
 }
@@ -140,6 +141,17 @@ function drawFrontier(svg, frame, corners) {
   const [lastX, lastY] = corners.at(-1);
   const steps = corners.map(([x, y], index) => (index ? `H${x}V${y}` : `V${y}`)).join("");
   svg.append(makeSvg("path", { class: "frontier", d: `M${firstX} ${frame.bottom}${steps}M${lastX} ${lastY}H${frame.right}` }));
+}
+
+// Where its level parts run, so that no label lies on them.
+function frontierBoxes(placed, frontier, frame) {
+  const corners = frontier.map(({ number }) => placed.find((each) => each.number === number));
+  return corners.map(({ x, y }, index) => ({
+    left: x,
+    right: corners[index + 1]?.x ?? frame.right,
+    top: y - 2,
+    bottom: y + 2,
+  }));
 }
 
 function labelledMark(point, place, figure) {
