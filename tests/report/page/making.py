@@ -152,9 +152,7 @@ def _strongest(rows, figure, attacks) -> Strongest:
 
 def _spread(rows, figure) -> Spread:
     values = [row[figure] for row in rows]
-    return Spread(
-        float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    )
+    return Spread(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0)
 
 
 def _history(draw, configurations, attacks, targets, seeds, rounds) -> Iterator[dict]:
@@ -206,7 +204,10 @@ def _found(draw, numbers, cells, place) -> Found:
     cloud = np.round((where + draw.normal(0, 0.002, (len(numbers) * cells, 2))) * 2500) / 2500
     weights = draw.dirichlet(np.full(cells, 0.5), len(numbers)).ravel()
     return Found(
-        _track(degrees, np.array(numbers)), inside, _track(cloud, np.repeat(numbers, cells)), weights
+        _track(degrees, np.array(numbers)),
+        inside,
+        _track(cloud, np.repeat(numbers, cells)),
+        weights,
     )
 
 
@@ -233,7 +234,9 @@ def _verdict(configurations) -> Verdict:
         ),
         knows=("the network and its weights before each round", "the public area", "the scaler"),
         oracle=("the mean of the labels, taken from the data",),
-        advice=Advice(name, "It hides the home for the least loss.", command, '[protection]\nsteps = ["x"]\n'),
+        advice=Advice(
+            name, "It hides the home for the least loss.", command, '[protection]\nsteps = ["x"]\n'
+        ),
     )
 
 

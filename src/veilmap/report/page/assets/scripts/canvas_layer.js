@@ -33,23 +33,22 @@ class CanvasLayer {
     this.#isDue = true;
     requestAnimationFrame(() => {
       this.#isDue = false;
-      this.#draw();
+      this.draw();
     });
   }
 
-  #draw() {
+  // At once.
+  draw() {
     const { x: width, y: height } = this.#map.getSize();
     const ratio = window.devicePixelRatio || 1;
     const canvas = this.#canvas;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
+    // This also wipes it. A printer that is sent the strokes one by one takes clearRect for white paint.
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
     L.DomUtil.setPosition(canvas, this.#map.containerPointToLayerPoint([0, 0]));
     this.#context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.#context.clearRect(0, 0, width, height);
     this.#paint(this.#context, viewOf(this.#map, width, height));
   }
 }

@@ -36,9 +36,14 @@ function connectMap(data, selection) {
     for (const each of Object.values(layers)) each.redraw();
     byId("map-caption").textContent = captionOf(data, selection, present);
   });
+  const all = [grid, ...Object.values(layers)].filter(Boolean);
   whenColoursChange(() => {
     Object.assign(colours, mapColours());
-    for (const each of [grid, ...Object.values(layers)]) each?.redraw();
+    for (const each of all) each.redraw();
+  });
+  fitToPaper(map, () => {
+    Object.assign(colours, mapColours());
+    for (const each of all) each.draw();
   });
 }
 
@@ -61,6 +66,28 @@ function blankMap(ground, tiles) {
   L.control.scale({ imperial: false, maxWidth: 140 }).addTo(map);
   whenWidthChanges(byId("map"), () => map.invalidateSize({ animate: false }));
   return map;
+}
+
+// Paper is narrower than most screens, and light; nothing moves by itself while it is printed.
+function fitToPaper(map, draw) {
+  const box = byId("map");
+  let before = null;
+  addEventListener("beforeprint", () => {
+    before = { centre: map.getCenter(), zoom: map.getZoom() };
+    const bounds = map.getBounds();
+    document.documentElement.classList.add("on-paper");
+    box.classList.add("on-paper");
+    map.invalidateSize({ animate: false });
+    map.fitBounds(bounds, { animate: false });
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("on-paper");
+    box.classList.remove("on-paper");
+    map.invalidateSize({ animate: false });
+    map.setView(before.centre, before.zoom, { animate: false });
+    draw();
+  });
 }
 
 function mapColours() {
@@ -128,7 +155,10 @@ class SignalLayer {
     this.#update();
   }
 
+  // A picture moves with the map by itself.
   redraw() {}
+
+  draw() {}
 
   #packed() {
     return this.#signal?.maps.find((each) => each.configuration === this.#configuration);

@@ -1,42 +1,78 @@
 // Where the target was, the points that a defence chose, and the lines of the grid below them.
 
-const DOT = 4; // a point's width in pixels
+const DOT = 3.4; // a point's width in pixels
 const FAINT = 0.3; // of the other rounds, when one is looked at
 
 function paintTrack(context, view, points, round, colour) {
   if (!points) return;
-  const whole = { from: 0, to: points.size };
+  const image = new DotImage(view, colour);
   if (round === null) {
-    paintDots(context, view, points, whole, colour, 1);
-    return;
+    image.add(points, { from: 0, to: points.size }, 1);
+  } else {
+    image.add(points, { from: 0, to: points.size }, FAINT);
+    image.add(points, points.parts.get(round) ?? { from: 0, to: 0 }, 1);
   }
-  paintDots(context, view, points, whole, colour, FAINT);
-  paintDots(context, view, points, points.parts.get(round) ?? { from: 0, to: 0 }, colour, 1);
+  image.paintOn(context);
 }
 
-// A phone measures thousands of times at home: of the points in one pixel one is drawn.
-function paintDots(context, { width, height, scale, left, top }, { x, y }, { from, to }, colour, opacity) {
-  const taken = new Uint8Array(width * height);
-  const dot = dotOf(colour);
-  context.globalAlpha = opacity;
-  for (let index = from; index < to; index++) {
-    const column = Math.round(x[index] * scale - left);
-    const row = Math.round(y[index] * scale - top);
-    if (column < 0 || row < 0 || column >= width || row >= height || taken[row * width + column]) continue;
-    taken[row * width + column] = 1;
-    context.drawImage(dot, column - DOT / 2, row - DOT / 2, DOT, DOT);
-  }
-  context.globalAlpha = 1;
-}
+// Dots written into pixels: a hundred thousand circles would take a canvas half a second.
+class DotImage {
+  #view;
+  #ratio = window.devicePixelRatio || 1;
+  #width;
+  #height;
+  #image;
+  #pixels;
+  #colour;
 
-function dotOf(colour) {
-  const size = Math.round(DOT * (window.devicePixelRatio || 1));
-  const dot = make("canvas", { width: size, height: size });
-  const context = dot.getContext("2d");
-  context.fillStyle = colour;
-  context.arc(size / 2, size / 2, size / 2, 0, 2 * Math.PI);
-  context.fill();
-  return dot;
+  constructor(view, colour) {
+    this.#view = view;
+    this.#width = Math.round(view.width * this.#ratio);
+    this.#height = Math.round(view.height * this.#ratio);
+    this.#image = new ImageData(this.#width, this.#height);
+    this.#pixels = new Uint32Array(this.#image.data.buffer);
+    const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
+    this.#colour = (blue << 16) | (green << 8) | red;
+  }
+
+  add({ x, y }, { from, to }, opacity) {
+    const { scale, left, top } = this.#view;
+    const [width, height, ratio, pixels] = [this.#width, this.#height, this.#ratio, this.#pixels];
+    const { offsets, values, reach } = this.#stamp(opacity);
+    for (let index = from; index < to; index++) {
+      const column = Math.round((x[index] * scale - left) * ratio);
+      const row = Math.round((y[index] * scale - top) * ratio);
+      if (column < reach || row < reach || column >= width - reach || row >= height - reach) continue;
+      const middle = row * width + column;
+      for (let part = 0; part < offsets.length; part++) {
+        const place = middle + offsets[part];
+        // The opacity is the highest byte: where dots overlap, the more opaque stays.
+        if (values[part] > pixels[place]) pixels[place] = values[part];
+      }
+    }
+  }
+
+  paintOn(context) {
+    const canvas = make("canvas", { width: this.#width, height: this.#height });
+    canvas.getContext("2d").putImageData(this.#image, 0, 0);
+    context.drawImage(canvas, 0, 0, this.#view.width, this.#view.height);
+  }
+
+  // A disc with a soft rim: how far each pixel is from the middle, and its value.
+  #stamp(opacity) {
+    const radius = (DOT / 2) * this.#ratio;
+    const reach = Math.ceil(radius);
+    const [offsets, values] = [[], []];
+    for (let row = -reach; row <= reach; row++) {
+      for (let column = -reach; column <= reach; column++) {
+        const cover = Math.min(Math.max(radius + 0.5 - Math.hypot(row, column), 0), 1);
+        if (cover === 0) continue;
+        offsets.push(row * this.#width + column);
+        values.push(((Math.round(255 * cover * opacity) << 24) | this.#colour) >>> 0);
+      }
+    }
+    return { offsets: Int32Array.from(offsets), values: Uint32Array.from(values), reach };
+  }
 }
 
 // The middle of each round's points: what an attack that finds one location can find at best.

@@ -1,7 +1,6 @@
 // Light and dark: as the system has it, until the reader says otherwise.
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
-const PRINT = matchMedia("print");
 const colourListeners = [];
 
 function whenColoursChange(listener) {
@@ -23,7 +22,6 @@ function connectTheme() {
     update();
   });
   DARK.addEventListener("change", update);
-  PRINT.addEventListener("change", update);
   button.hidden = false;
   update();
 }

@@ -1,0 +1,80 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.report.page.making import PANEL, make_content
+from veilmap.report.page.content import Spread
+from veilmap.report.page.page import write_page
+
+
+def test_every_chart_has_words_and_a_table(town_file, open_file):
+    page = open_file(town_file).page
+    charts = page.locator("figure.chart")
+    assert charts.count() == 8
+    for place in range(charts.count()):
+        svg = charts.nth(place).locator("svg[role=img]")
+        assert svg.get_attribute("aria-label").count(" ") > 5
+        assert svg.locator("> title").text_content()
+        assert charts.nth(place).locator("table tbody tr").count() > 0
+
+
+def test_another_figure_draws_another_chart(town_file, open_file):
+    opened = open_file(town_file)
+    before = opened.picture("#tradeoff-charts figure:first-child .drawing")
+    opened.page.locator("#first-figure").select_option("0")
+    assert opened.picture("#tradeoff-charts figure:first-child .drawing") != before
+    assert (
+        "Error of the home" in opened.page.locator("#tradeoff-charts figcaption").first.inner_text()
+    )
+
+
+def test_a_single_attack_has_its_mean_over_seeds_in_the_table(tmp_path, open_file):
+    content = make_content(PANEL[:1], seeds=(0, 1))
+    rows = [{**row, "emd_paper": 10.0 + 2 * row["seed"]} for row in content.rows]
+    write_page(replace(content, rows=rows), tmp_path / "seeds.html")
+    page = open_file(tmp_path / "seeds.html").page
+    page.locator("#tradeoff-attack").select_option("1")
+    numbers = page.locator("#tradeoff-charts figure").first.locator(".numbers")
+    numbers.locator("summary").click()
+    assert "11.0\u00a0±\u00a01.4" in numbers.inner_text()
+
+
+def test_the_frontier_has_those_that_no_other_beats(tmp_path, open_file):
+    """RMSE 5, 6, 7 dB and figures 10, 30, 20: the third is beaten by the second."""
+    content = make_content(PANEL[:3])
+    configurations = tuple(
+        replace(
+            each,
+            rmse_db=Spread(rmse_db, 0),
+            strongest={
+                name: replace(best, figure=Spread(hidden, 0))
+                for name, best in each.strongest.items()
+            },
+        )
+        for each, rmse_db, hidden in zip(
+            content.configurations, (5.0, 6.0, 7.0), (10.0, 30.0, 20.0), strict=True
+        )
+    )
+    write_page(replace(content, configurations=configurations), tmp_path / "frontier.html")
+    chart = open_file(tmp_path / "frontier.html").page.locator("#tradeoff-charts svg[role=img]")
+    words = chart.first.get_attribute("aria-label")
+    assert f"On the frontier: {PANEL[0]}: 5.00 dB, 10.0 √m; {PANEL[1]}: 6.00 dB, 30.0 √m." in words
+    assert f"{PANEL[2]}:" not in words
+
+
+def test_a_figure_that_no_attack_has_leaves_the_page_whole(tmp_path, open_file):
+    content = make_content()
+    configurations = tuple(replace(each, strongest={}, costs=()) for each in content.configurations)
+    bare = replace(content, configurations=configurations, rows=[], history=[])
+    write_page(bare, tmp_path / "bare.html")
+    page = open_file(tmp_path / "bare.html").page
+    assert page.locator("#configurations tbody tr").count() == 4
+    assert not page.locator("#cost").is_visible()
+
+
+@pytest.mark.parametrize("rounds", [1, 40])
+def test_few_and_many_rounds_are_drawn(tmp_path, open_file, rounds):
+    write_page(make_content(rounds=rounds), tmp_path / "rounds.html")
+    page = open_file(tmp_path / "rounds.html").page
+    assert page.locator("#round").get_attribute("max") == str(rounds)
+    assert page.locator("#round-charts circle.dot").count() > 0

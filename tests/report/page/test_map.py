@@ -1,0 +1,121 @@
+import pytest
+from playwright.sync_api import expect
+
+from tests.report.page.making import make_content
+from veilmap.report.page.page import write_page
+
+
+@pytest.fixture
+def town(town_file, open_file):
+    return open_file(town_file)
+
+
+def test_the_slider_shows_another_round(town):
+    before = town.picture()
+    town.page.locator("#round").fill("3")
+    assert town.picture() != before
+    assert town.page.locator("#round-text").inner_text() == "Round 3, from 2024-03-04 00:00"
+
+
+def test_all_rounds_is_the_first_place_of_the_slider(town):
+    before = town.canvases()
+    town.page.locator("#round").fill("2")
+    town.page.locator("#all-rounds").click()
+    assert town.page.locator("#round").input_value() == "0"
+    assert town.canvases() == before
+
+
+def test_another_configuration_is_drawn_and_told(town):
+    before, facts = town.picture(), town.page.locator("#facts").inner_text()
+    town.page.locator("#configuration").select_option("2")
+    assert town.picture() != before
+    assert town.page.locator("#facts").inner_text() != facts
+
+
+def test_another_attack_is_drawn_and_told(town):
+    charts, facts = town.picture("#round-charts"), town.page.locator("#facts").inner_text()
+    before = town.picture()
+    town.page.locator("#attack").select_option("1")
+    assert town.picture() != before
+    assert town.picture("#round-charts") != charts
+    assert town.page.locator("#facts").inner_text() != facts
+
+
+def test_another_target_is_drawn(tmp_path, open_file):
+    write_page(make_content(targets=("0", "1")), tmp_path / "two.html")
+    two = open_file(tmp_path / "two.html")
+    before = two.picture()
+    two.page.locator("#target").select_option("1")
+    assert two.picture() != before
+
+
+def test_one_target_needs_no_choice(town):
+    assert not town.page.locator("#target").is_visible()
+
+
+@pytest.mark.parametrize("layer", ["truth", "centroids", "found"])
+def test_a_layer_goes_when_it_is_switched_off(town, layer):
+    before = town.picture()
+    town.page.locator(f"#layer-{layer}").uncheck()
+    assert town.picture() != before
+
+
+@pytest.mark.parametrize("layer", ["chosen", "heat"])
+def test_a_layer_that_an_attack_or_defence_has_can_be_switched(town, layer):
+    town.page.locator("#configuration").select_option("1")
+    town.page.locator("#attack").select_option("1")
+    before = town.picture()
+    town.page.locator(f"#layer-{layer}").uncheck()
+    assert town.picture() != before
+
+
+def test_an_attack_without_a_cloud_has_no_heat_map_to_switch(town):
+    assert town.page.locator("#layer-heat").is_disabled()
+    assert town.page.locator("#layer-chosen").is_disabled()
+
+
+def test_the_signal_comes_with_its_scale(town):
+    before = town.picture()
+    assert not town.page.locator("#signal-key").is_visible()
+    town.page.locator("#layer-signal").check()
+    assert "dBm" in town.page.locator("#signal-key").inner_text()
+    assert town.picture() != before
+
+
+def test_play_goes_on_by_itself_until_it_is_paused(town):
+    town.page.locator("#play").click()
+    assert town.page.locator("#round").input_value() == "1"
+    expect(town.page.locator("#round")).to_have_value("2")
+    town.page.locator("#play").click()
+    assert town.page.locator("#play").inner_text() == "Play"
+    place = town.page.locator("#round").input_value()
+    town.page.wait_for_timeout(1_100)
+    assert town.page.locator("#round").input_value() == place
+
+
+def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):
+    """Of five rounds the second leaves the area, a degree to the north-east."""
+    assert "1 of 5 rounds left the area" in town.page.locator("#map-caption").inner_text()
+    town.page.locator("#round").fill("2")
+    with_arrow = town.picture()
+    town.page.locator("#layer-found").uncheck()
+    assert town.picture() != with_arrow
+    assert "outside the area" in town.page.locator("#map-caption").inner_text()
+
+
+def test_the_map_has_a_scale_bar(town):
+    assert town.page.locator(".leaflet-control-scale-line").inner_text().endswith("m")
+
+
+def test_tiles_are_asked_for_only_where_they_are_given(tmp_path, browser):
+    tiles = "https://tiles.example.org/{z}/{x}/{y}.png"
+    write_page(make_content(), tmp_path / "tiles.html", tiles=tiles)
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "tiles.html").as_uri())
+    page.locator(".leaflet-tile").first.wait_for(state="attached")
+    context.close()
+    assert asked[1:]
+    assert all(each.startswith("https://tiles.example.org/") for each in asked[1:])

@@ -1,0 +1,97 @@
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.report.page.making import make_content
+from veilmap.report.page.page import write_page
+
+
+def column(page, place):
+    cells = page.locator(f"#configurations tbody tr > :nth-child({place})")
+    return cells.all_inner_texts()
+
+
+def test_a_click_sorts_and_another_turns_it_round(town_file, open_file):
+    page = open_file(town_file).page
+    numbers = column(page, 2)
+    head = page.locator("#configurations thead th").nth(2)
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    rising = column(page, 3)
+    assert rising == sorted(rising, key=lambda text: float(text.split("\u00a0")[0]))
+    assert column(page, 2) != numbers
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert column(page, 3) == rising[::-1]
+
+
+def test_what_is_not_known_goes_last_in_both_directions(tmp_path, open_file):
+    content = make_content()
+    rows = [
+        {**row, "emd_m": None if place == 0 else place} for place, row in enumerate(content.rows)
+    ]
+    write_page(replace(content, rows=rows), tmp_path / "gaps.html")
+    page = open_file(tmp_path / "gaps.html").page
+    page.locator("#all-rows summary").click()
+    button = page.get_by_role("button", name="emd_m", exact=True)
+    for first in ("1", str(len(rows) - 1)):
+        button.click()
+        last = page.locator("#all-rows tbody tr > :last-child").all_inner_texts()
+        assert (last[0], last[-1]) == (first, "–")
+
+
+def test_a_configuration_says_that_it_is_recommended(town_file, open_file):
+    page = open_file(town_file).page
+    marked = page.locator("#configurations .is-recommended")
+    assert "recommended" in marked.inner_text()
+    assert marked.count() == 1
+
+
+def test_all_rows_and_the_history_are_there(town_file, open_file):
+    """4 configurations, 2 attacks, 2 seeds, 5 rounds."""
+    page = open_file(town_file).page
+    for name, lines in (("all-rows", 16), ("all-history", 80)):
+        page.locator(f"#{name} summary").click()
+        expect(page.locator(f"#{name} tbody tr")).to_have_count(lines)
+
+
+@pytest.mark.parametrize("name", ["rows", "history"])
+def test_a_download_as_json_is_what_went_in(town_file, open_file, name):
+    assert json.loads(saved(open_file(town_file), f"{name}.json")) == [
+        dict(row) for row in getattr(make_content(), name)
+    ]
+
+
+@pytest.mark.parametrize("name", ["rows", "history"])
+def test_a_download_as_csv_has_every_row(town_file, open_file, name):
+    lines = list(csv.DictReader(io.StringIO(saved(open_file(town_file), f"{name}.csv"))))
+    rows = getattr(make_content(), name)
+    assert len(lines) == len(rows)
+    assert lines[3]["configuration"] == rows[3]["configuration"]
+    assert float(lines[3]["distance_m"]) == rows[3]["distance_m"]
+
+
+def test_a_text_that_a_spreadsheet_would_run_is_made_harmless(tmp_path, open_file):
+    content = make_content()
+    rows = [
+        {"target": text, "loss_db": -1.5}
+        for text in ("=1+1", "+1", "-1", "@SUM(A1)", "\tx", 'a "quoted", name', "plain")
+    ]
+    write_page(replace(content, rows=rows), tmp_path / "formulas.html")
+    text = saved(open_file(tmp_path / "formulas.html"), "rows.csv")
+    lines = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [line["target"] for line in lines] == [
+        "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", 'a "quoted", name', "plain",
+    ]  # fmt: skip
+    assert {line["loss_db"] for line in lines} == {"-1.5"}
+
+
+def saved(opened, name):
+    with opened.page.expect_download() as download:
+        opened.page.locator(f'[data-download="{name}"]').click()
+    assert download.value.suggested_filename == f"veilmap-{name}"
+    return download.value.path().read_bytes().decode()
