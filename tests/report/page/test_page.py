@@ -108,6 +108,12 @@ def test_tiles_cannot_loosen_the_policy():
         page_html(make_content(), "https://x.org; script-src */{z}/{x}/{y}.png")
 
 
+def test_any_server_of_a_host_may_send_tiles():
+    html = page_html(make_content(), "https://{s}.x.org:8080/{z}/{x}/{y}.png")
+    assert "img-src data: blob: https://*.x.org:8080;" in html
+    assert "Background © x.org:8080" in html
+
+
 def test_it_can_be_made_without_advice(tmp_path, open_file):
     content = make_content()
     verdict = replace(content.verdict, advice=None, knows=(), oracle=(), sentences=())

@@ -59,6 +59,19 @@ def test_all_rows_and_the_history_are_there(town_file, open_file):
         expect(page.locator(f"#{name} tbody tr")).to_have_count(lines)
 
 
+def test_a_long_table_shows_its_beginning_in_every_order(tmp_path, open_file):
+    rows = [{"number": number} for number in range(2_500)]
+    write_page(replace(make_content(), rows=rows), tmp_path / "long.html")
+    page = open_file(tmp_path / "long.html").page
+    page.locator("#all-rows summary").click()
+    lines = page.locator("#all-rows tbody tr")
+    expect(lines).to_have_count(2_000)
+    assert "The first 2,000 of 2,500" in page.locator("#all-rows").inner_text()
+    for first in ("0", "2499"):
+        page.get_by_role("button", name="number", exact=True).click()
+        assert lines.first.inner_text() == first
+
+
 @pytest.mark.parametrize("name", ["rows", "history"])
 def test_a_download_as_json_is_what_went_in(town_file, open_file, name):
     assert json.loads(saved(open_file(town_file), f"{name}.json")) == [

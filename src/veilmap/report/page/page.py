@@ -30,7 +30,9 @@ def page_html(content: Content, tiles: str | None = None) -> str:
         verdict=content.verdict,
         made=content.made,
         has_map=content.ground is not None,
-        tile_host=None if tiles is None else tile_origin(tiles).partition("://")[2],
+        tile_host=None
+        if tiles is None
+        else tile_origin(tiles).partition("://")[2].removeprefix("*."),
         policy=policy(scripts, styles, tiles),
         leaflet_licence=assets.leaflet_licence(),
         payload=script_json(payload(content, tiles)),

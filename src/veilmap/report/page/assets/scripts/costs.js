@@ -50,13 +50,11 @@ function drawBars(width, field, rows) {
     const top = index * BAR.line;
     const value = row[field] ?? 0;
     const wide = Math.max((value / most) * widest, value > 0 ? 2 : 0);
-    const letters = Math.floor(width / 6.4);
-    const name = `${row.number} ${row.step}`;
     svg.append(
       makeSvg(
         "text",
         { class: "name", x: 0, y: top + 14 },
-        name.length > letters ? `${name.slice(0, letters - 1)}…` : name,
+        shortened(`${row.number} ${row.step}`, Math.floor(width / LETTER)),
         makeSvg("title", {}, `${row.configuration}: ${row.step}`),
       ),
       makeSvg("rect", { class: "bar", x: 0, y: top + 19, width: wide, height: BAR.height, rx: 2, style: { fill: styles[index].colour } }),

@@ -48,6 +48,10 @@ function spreadOverSeeds(rows, figure) {
   return { mean, std: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0 };
 }
 
+function shortened(text, letters) {
+  return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+}
+
 function plural(count, noun) {
   return `${written(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -49,7 +49,7 @@ function connectMap(data, selection) {
 
 function blankMap(ground, tiles) {
   const map = L.map("map", {
-    attributionControl: Boolean(tiles),
+    attributionControl: false, // a sentence below the map says it, as text
     zoomSnap: 0.25,
     zoomDelta: 0.5,
     zoomAnimation: false,
@@ -60,9 +60,7 @@ function blankMap(ground, tiles) {
   map.on("focus", () => map.scrollWheelZoom.enable());
   map.on("blur", () => map.scrollWheelZoom.disable());
   map.fitBounds(ground.area, { padding: [14, 14], animate: false });
-  map.attributionControl?.setPrefix(false);
-  // As text: the address is the user's.
-  if (tiles) L.tileLayer(tiles, { maxZoom: 22, maxNativeZoom: 19, attribution: "" }).addTo(map);
+  if (tiles) L.tileLayer(tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(map);
   L.control.scale({ imperial: false, maxWidth: 140 }).addTo(map);
   whenWidthChanges(byId("map"), () => map.invalidateSize({ animate: false }));
   return map;

@@ -1,44 +1,39 @@
 // Tables that sort by any column.
 
+const MOST_LINES = 2000; // more would hold the browser up; the downloads have all
+
 // Columns: {title, value: row => number | string | null, text: row => string, isNumber}.
-function sortableTable(caption, columns, rows, { sortedBy = null, rowClass = () => null } = {}) {
+function sortableTable(caption, columns, rows, rowClass = () => null) {
   const body = make("tbody");
-  const lines = rows.map((row) => ({ row, line: lineOf(columns, row, rowClass) }));
-  const heads = columns.map((column, index) =>
-    make(
-      "th",
-      { scope: "col", class: column.isNumber ? "number" : null },
-      make(
-        "button",
-        { type: "button", on: { click: () => sort(index) } },
-        column.title,
-        make("span", { class: "arrow", "aria-hidden": "true" }),
-      ),
-    ),
-  );
+  const heads = columns.map((column, index) => headOf(column, () => sort(index)));
   let order = null;
 
-  function sort(index, direction = order?.index === index ? -order.direction : 1) {
-    order = { index, direction };
-    const value = columns[index].value;
-    lines.sort((one, other) => compare(value(one.row), value(other.row), direction));
-    body.replaceChildren(...lines.map(({ line }) => line));
+  function sort(index) {
+    order = { index, direction: order?.index === index ? -order.direction : 1 };
+    const { value } = columns[index];
+    show([...rows].sort((one, other) => compare(value(one), value(other), order.direction)));
     heads.forEach((head, place) => {
-      if (place === index) head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+      if (place === index) head.setAttribute("aria-sort", order.direction > 0 ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     });
   }
 
-  if (sortedBy !== null) sort(sortedBy, 1);
-  else body.append(...lines.map(({ line }) => line));
-  const table = make(
-    "table",
-    {},
-    make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, ...heads)),
-    body,
-  );
-  return make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": caption }, table);
+  function show(sorted) {
+    body.replaceChildren(...sorted.slice(0, MOST_LINES).map((row) => lineOf(columns, row, rowClass)));
+  }
+
+  show(rows);
+  const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
+  const box = make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": caption }, table);
+  if (rows.length <= MOST_LINES) return box;
+  const rest = `The first ${written(MOST_LINES)} of ${written(rows.length)} in this order; the downloads have all.`;
+  return make("div", {}, box, make("p", { class: "caption" }, rest));
+}
+
+function headOf({ title, isNumber }, sort) {
+  const arrow = make("span", { class: "arrow", "aria-hidden": "true" });
+  const button = make("button", { type: "button", on: { click: sort } }, title, arrow);
+  return make("th", { scope: "col", class: isNumber ? "number" : null }, button);
 }
 
 function lineOf(columns, row, rowClass) {
@@ -109,9 +104,9 @@ function configurationTable(data) {
     column("Places found to 50 m", (row) => row.strongest.recall_50m?.mean ?? null, (row) => percent(row.strongest.recall_50m?.mean)),
     column("Frontier", (row) => Number(!row.isOnFrontier), (row) => frontierText(row, names), false),
   ];
-  return sortableTable("All configurations under the attack that does best by each figure", columns, data.configurations, {
-    rowClass: (row) => (row.isRecommended ? "is-recommended" : null),
-  });
+  return sortableTable("All configurations under the attack that does best by each figure", columns, data.configurations, (row) =>
+    row.isRecommended ? "is-recommended" : null,
+  );
 }
 
 function nameWithTags(row) {

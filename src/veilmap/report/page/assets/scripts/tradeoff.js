@@ -111,7 +111,7 @@ function drawTradeoff(width, data, points, frontier, figure) {
     ...point,
     x: x(point.rmse.mean),
     y: y(point.figure.mean),
-    text: `${point.number} ${point.family}`,
+    text: shortened(`${point.number} ${point.family}`, 28),
   }));
   for (const point of placed) {
     const { rmse, figure: own, colour } = point;
