@@ -168,6 +168,7 @@ def _history(draw, configurations, attacks, targets, seeds, rounds) -> Iterator[
             "round": number,
             "cosine": round(float(1 - draw.uniform(0, 0.02) * number), 5),
             "distance_m": None if number == 3 else round(predicted_m * draw.uniform(0.8, 1.4), 2),
+            "distance_trained_m": round(predicted_m * draw.uniform(0.9, 1.1), 2),
             "emd_m": round(predicted_m * 1.1, 2),
             "norm": round(90 / number**1.5, 4),
             "predicted_error_m": float(predicted_m),
@@ -246,6 +247,12 @@ def _made(seeds) -> Made:
         settings_toml='[task]\ninterval = "1d"\n',
         seeds=seeds,
         versions={"veilmap": "0.1.0", "torch": "2.13.0"},
-        data={"source": "town.csv", "rows": 2000, "cell": "x204", "fingerprint": "9f2c" * 16},
+        data={
+            "source": "town.csv",
+            "rows": 2000,
+            "dropped": {"no signal": 3},
+            "cell": "x204",
+            "fingerprint": "9f2c" * 16,
+        },
         seconds=184.2,
     )

@@ -10,7 +10,7 @@ from veilmap.report.page.page import write_page
 def test_every_chart_has_words_and_a_table(town_file, open_file):
     page = open_file(town_file).page
     charts = page.locator("figure.chart")
-    assert charts.count() == 8
+    assert charts.count() == 9
     for place in range(charts.count()):
         svg = charts.nth(place).locator("svg[role=img]")
         assert svg.get_attribute("aria-label").count(" ") > 5

@@ -114,6 +114,12 @@ def test_any_server_of_a_host_may_send_tiles():
     assert "Background © x.org:8080" in html
 
 
+def test_facts_of_the_data_are_written_for_people(town_file, open_file):
+    facts = open_file(town_file).page.locator("#made .pairs").first.inner_text()
+    assert "2,000" in facts
+    assert "no signal: 3" in facts
+
+
 def test_it_can_be_made_without_advice(tmp_path, open_file):
     content = make_content()
     verdict = replace(content.verdict, advice=None, knows=(), oracle=(), sentences=())

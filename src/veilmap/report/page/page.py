@@ -1,6 +1,8 @@
 """The report of an audit as one HTML file that needs nothing else, not even a network."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
@@ -46,4 +48,11 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["in_words"] = _in_words
     return environment.from_string(assets.template())
+
+
+def _in_words(fact: Any) -> str:
+    if isinstance(fact, Mapping):
+        return "; ".join(f"{name}: {_in_words(each)}" for name, each in fact.items()) or "none"
+    return f"{fact:,}" if isinstance(fact, int) else str(fact)

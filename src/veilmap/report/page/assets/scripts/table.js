@@ -101,7 +101,7 @@ function configurationTable(data) {
     column("Nearest point, m", ...best("nearest_m", 0)),
     column("EMD, √m", ...best("emd_paper", 1)),
     column("Distance, m", ...best("distance_m", 0)),
-    column("Places found to 50 m", (row) => row.strongest.recall_50m?.mean ?? null, (row) => percent(row.strongest.recall_50m?.mean)),
+    column("Recall, 50 m", (row) => row.strongest.recall_50m?.mean ?? null, (row) => percent(row.strongest.recall_50m?.mean)),
     column("Frontier", (row) => Number(!row.isOnFrontier), (row) => frontierText(row, names), false),
   ];
   return sortableTable("All configurations under the attack that does best by each figure", columns, data.configurations, (row) =>
