@@ -103,6 +103,14 @@ def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):
     assert "outside the area" in town.page.locator("#map-caption").inner_text()
 
 
+def test_the_whole_area_comes_back_after_looking_elsewhere(town):
+    before = town.canvases()
+    town.page.locator(".leaflet-control-zoom-in").click()
+    assert town.canvases() != before
+    town.page.locator("#whole-area").click()
+    assert town.canvases() == before
+
+
 def test_the_map_has_a_scale_bar(town):
     assert town.page.locator(".leaflet-control-scale-line").inner_text().endswith("m")
 

@@ -38,8 +38,10 @@ def test_the_tabulator_reaches_all_controls_in_reading_order(town_file, open_fil
     for _ in range(70):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id"))
-    wanted = ["theme", "configuration", "attack", "map", "play", "all-rounds", "round",
-              "layer-truth", "layer-signal", "first-figure", "tradeoff-attack"]  # fmt: skip
+    wanted = [
+        "theme", "configuration", "attack", "map", "whole-area", "play", "all-rounds", "round",
+        "layer-truth", "layer-signal", "first-figure", "tradeoff-attack",
+    ]  # fmt: skip
     assert [each for each in dict.fromkeys(reached) if each in wanted] == wanted
 
 

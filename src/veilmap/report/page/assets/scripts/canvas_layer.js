@@ -62,5 +62,8 @@ function viewOf(map, width, height) {
 function metresPerPixel(map) {
   const { x, y } = map.getSize();
   const middle = y / 2;
-  return map.distance(map.containerPointToLatLng([0, middle]), map.containerPointToLatLng([x, middle])) / x;
+  return (
+    map.distance(map.containerPointToLatLng([0, middle]), map.containerPointToLatLng([x, middle])) /
+    x
+  );
 }

@@ -63,19 +63,49 @@ function chartFrame(width, height, xAxis, yAxis, top) {
   const y = (value) => frame.bottom - yAxis.scale.share(value) * (frame.bottom - frame.top);
   for (const { value, text } of yAxis.scale.ticks) {
     svg.append(
-      makeSvg("line", { class: "grid", x1: frame.left, x2: frame.right, y1: y(value), y2: y(value) }),
-      makeSvg("text", { class: "tick", x: frame.left - 8, y: y(value) + 4, "text-anchor": "end" }, text),
+      makeSvg("line", {
+        class: "grid",
+        x1: frame.left,
+        x2: frame.right,
+        y1: y(value),
+        y2: y(value),
+      }),
+      makeSvg(
+        "text",
+        { class: "tick", x: frame.left - 8, y: y(value) + 4, "text-anchor": "end" },
+        text,
+      ),
     );
   }
   for (const { value, text } of xAxis.scale.ticks) {
     svg.append(
-      makeSvg("line", { class: "axis", x1: x(value), x2: x(value), y1: frame.bottom, y2: frame.bottom + 4 }),
-      makeSvg("text", { class: "tick", x: x(value), y: frame.bottom + 17, "text-anchor": "middle" }, text),
+      makeSvg("line", {
+        class: "axis",
+        x1: x(value),
+        x2: x(value),
+        y1: frame.bottom,
+        y2: frame.bottom + 4,
+      }),
+      makeSvg(
+        "text",
+        { class: "tick", x: x(value), y: frame.bottom + 17, "text-anchor": "middle" },
+        text,
+      ),
     );
   }
   svg.append(
-    makeSvg("line", { class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }),
-    makeSvg("text", { class: "label", x: (frame.left + frame.right) / 2, y: height - 6, "text-anchor": "middle" }, xAxis.label),
+    makeSvg("line", {
+      class: "axis",
+      x1: frame.left,
+      x2: frame.right,
+      y1: frame.bottom,
+      y2: frame.bottom,
+    }),
+    makeSvg(
+      "text",
+      { class: "label", x: (frame.left + frame.right) / 2, y: height - 6, "text-anchor": "middle" },
+      xAxis.label,
+    ),
   );
   return { svg, frame, x, y };
 }
@@ -124,7 +154,10 @@ function mark(name, x, y, colour) {
 function regular(corners, outer, inner, turn = 0) {
   const isStar = inner !== outer;
   const count = isStar ? 2 * corners : corners;
-  return polygon(count, (index) => [(2 * Math.PI * index) / count + turn, isStar && index % 2 ? inner : outer]);
+  return polygon(count, (index) => [
+    (2 * Math.PI * index) / count + turn,
+    isStar && index % 2 ? inner : outer,
+  ]);
 }
 
 function cross(turn) {

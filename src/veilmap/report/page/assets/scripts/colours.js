@@ -2,8 +2,15 @@
 
 // Nine of viridis' colours, evenly spaced: told apart by the colour-blind, and also in grey.
 const VIRIDIS = [
-  [68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141],
-  [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37],
+  [68, 1, 84],
+  [71, 44, 122],
+  [59, 81, 139],
+  [44, 113, 142],
+  [33, 144, 141],
+  [39, 173, 129],
+  [92, 200, 99],
+  [170, 220, 50],
+  [253, 231, 37],
 ];
 const FAMILIES = ["centre", "random", "diverse", "farthest", "dp", "geoind", "gan"];
 const COMBINED = 4;

@@ -25,12 +25,28 @@ function costContent({ field, title }, rows) {
   const column = (name, value, text, isNumber = true) => ({ title: name, value, text, isNumber });
   return {
     title,
-    description: rows.map((row) => `${row.configuration}, ${row.step}: ${short(row[field])}`).join("; "),
+    description: rows
+      .map((row) => `${row.configuration}, ${row.step}: ${short(row[field])}`)
+      .join("; "),
     draw: (width) => drawBars(width, field, rows),
     columns: [
-      column("Configuration", (row) => row.configuration, (row) => row.configuration, false),
-      column("Step", (row) => row.step, (row) => row.step, false),
-      column(title, (row) => row[field], (row) => short(row[field])),
+      column(
+        "Configuration",
+        (row) => row.configuration,
+        (row) => row.configuration,
+        false,
+      ),
+      column(
+        "Step",
+        (row) => row.step,
+        (row) => row.step,
+        false,
+      ),
+      column(
+        title,
+        (row) => row[field],
+        (row) => short(row[field]),
+      ),
       column("Spent", (row) => spentText(row), spentText, false),
     ],
     rows,
@@ -38,7 +54,11 @@ function costContent({ field, title }, rows) {
 }
 
 function spentText({ spent }) {
-  return Object.entries(spent).map(([name, value]) => `${name} ${short(value)}`).join(", ") || NONE;
+  return (
+    Object.entries(spent)
+      .map(([name, value]) => `${name} ${short(value)}`)
+      .join(", ") || NONE
+  );
 }
 
 function drawBars(width, field, rows) {
@@ -57,7 +77,15 @@ function drawBars(width, field, rows) {
         shortened(`${row.number} ${row.step}`, Math.floor(width / LETTER)),
         makeSvg("title", {}, `${row.configuration}: ${row.step}`),
       ),
-      makeSvg("rect", { class: "bar", x: 0, y: top + 19, width: wide, height: BAR.height, rx: 2, style: { fill: styles[index].colour } }),
+      makeSvg("rect", {
+        class: "bar",
+        x: 0,
+        y: top + 19,
+        width: wide,
+        height: BAR.height,
+        rx: 2,
+        style: { fill: styles[index].colour },
+      }),
       makeSvg("text", { class: "tick", x: wide + 6, y: top + 32 }, short(row[field])),
     );
   });

@@ -70,7 +70,10 @@ function decodeGround(ground) {
     ...ground,
     truth: new Map(ground.truth.map((each) => [keyOf(each.target), lazily(() => pointsOf(each))])),
     chosen: new Map(
-      ground.chosen.map((each) => [keyOf(each.configuration, each.target), lazily(() => pointsOf(each))]),
+      ground.chosen.map((each) => [
+        keyOf(each.configuration, each.target),
+        lazily(() => pointsOf(each)),
+      ]),
     ),
     found: new Map(
       ground.found.map((each) => [

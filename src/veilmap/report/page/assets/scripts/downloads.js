@@ -2,7 +2,10 @@
 
 const FORMATS = {
   csv: { type: "text/csv;charset=utf-8", write: asCsv },
-  json: { type: "application/json", write: (table) => `${JSON.stringify(rowsOf(table), null, 1)}\n` },
+  json: {
+    type: "application/json",
+    write: (table) => `${JSON.stringify(rowsOf(table), null, 1)}\n`,
+  },
 };
 
 function connectDownloads(tables) {

@@ -19,7 +19,8 @@ function makeSvg(tag, attributes = {}, ...children) {
 function dress(element, { on = {}, style = {}, ...attributes }, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined)
+      element.setAttribute(name, value);
   }
   for (const [event, listener] of Object.entries(on)) element.addEventListener(event, listener);
   // Property by property: a style attribute is what the page's own policy forbids.
@@ -30,7 +31,9 @@ function dress(element, { on = {}, style = {}, ...attributes }, children) {
 
 function fillSelect(select, names, chosen = 0) {
   select.replaceChildren(
-    ...names.map((name, index) => make("option", { value: index, selected: index === chosen }, name)),
+    ...names.map((name, index) =>
+      make("option", { value: index, selected: index === chosen }, name),
+    ),
   );
 }
 

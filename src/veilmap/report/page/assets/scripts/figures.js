@@ -29,7 +29,9 @@ function short(value) {
 }
 
 function spread({ mean, std }, digits) {
-  return std > 0 ? `${written(mean, digits)}\u00a0±\u00a0${written(std, digits)}` : written(mean, digits);
+  return std > 0
+    ? `${written(mean, digits)}\u00a0±\u00a0${written(std, digits)}`
+    : written(mean, digits);
 }
 
 function meanOf(values) {

@@ -10,7 +10,10 @@ function paintFound(context, view, locations, round, colourOf, colours) {
     const shape = shapeOf(location, place);
     context.lineJoin = "round";
     context.fillStyle = colourOf(location.round);
-    for (const [colour, width] of [[colours.halo, 4], [colours.rim, 1.6]]) {
+    for (const [colour, width] of [
+      [colours.halo, 4],
+      [colours.rim, 1.6],
+    ]) {
       context.strokeStyle = colour;
       context.lineWidth = width;
       context.stroke(shape);
@@ -43,7 +46,10 @@ function shownOf(locations, round) {
 function placeOf({ x, y }, { width, height, scale, left, top }) {
   const [column, row] = [x * scale - left, y * scale - top];
   const [east, south] = [column - width / 2, row - height / 2];
-  const beyond = Math.max(Math.abs(east) / (width / 2 - EDGE), Math.abs(south) / (height / 2 - EDGE));
+  const beyond = Math.max(
+    Math.abs(east) / (width / 2 - EDGE),
+    Math.abs(south) / (height / 2 - EDGE),
+  );
   if (beyond <= 1) return { x: column, y: row, isBeyond: false };
   return {
     x: width / 2 + east / beyond,
@@ -56,7 +62,10 @@ function placeOf({ x, y }, { width, height, scale, left, top }) {
 function shapeOf({ isInside }, { x, y, isBeyond, turn }) {
   const shape = new Path2D();
   if (isBeyond) {
-    shape.addPath(new Path2D("M10 0L-7 -7.5L-3 0L-7 7.5Z"), new DOMMatrix().translate(x, y).rotate((turn * 180) / Math.PI));
+    shape.addPath(
+      new Path2D("M10 0L-7 -7.5L-3 0L-7 7.5Z"),
+      new DOMMatrix().translate(x, y).rotate((turn * 180) / Math.PI),
+    );
   } else if (isInside) {
     shape.arc(x, y, FOUND, 0, 2 * Math.PI);
   } else {

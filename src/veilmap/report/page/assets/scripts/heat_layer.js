@@ -12,7 +12,15 @@ function paintHeat(context, view, cloud, round, colour) {
   const height = Math.ceil(view.height / COARSE);
   const heat = new Float32Array(width * height);
   for (const { x, y, weight } of cells) {
-    addBump(heat, width, height, (x * view.scale - view.left) / COARSE, (y * view.scale - view.top) / COARSE, radius / COARSE, weight);
+    addBump(
+      heat,
+      width,
+      height,
+      (x * view.scale - view.left) / COARSE,
+      (y * view.scale - view.top) / COARSE,
+      radius / COARSE,
+      weight,
+    );
   }
   context.drawImage(picture(heat, width, height, colour), 0, 0, width * COARSE, height * COARSE);
 }
@@ -49,8 +57,14 @@ function spacingOf(cloud) {
 }
 
 function addBump(heat, width, height, x, y, radius, weight) {
-  const [left, right] = [Math.max(Math.ceil(x - radius), 0), Math.min(Math.floor(x + radius), width - 1)];
-  const [top, bottom] = [Math.max(Math.ceil(y - radius), 0), Math.min(Math.floor(y + radius), height - 1)];
+  const [left, right] = [
+    Math.max(Math.ceil(x - radius), 0),
+    Math.min(Math.floor(x + radius), width - 1),
+  ];
+  const [top, bottom] = [
+    Math.max(Math.ceil(y - radius), 0),
+    Math.min(Math.floor(y + radius), height - 1),
+  ];
   for (let row = top; row <= bottom; row++) {
     for (let column = left; column <= right; column++) {
       const share = 1 - ((column - x) ** 2 + (row - y) ** 2) / radius ** 2;

@@ -2,15 +2,27 @@
 
 const LETTER = 6.3; // the width of a letter on average, and the height of a line, in pixels
 const LINE = 14;
-const DIRECTIONS = [ // the best first
-  [1, -1, "start"], [-1, -1, "end"], [1, 1, "start"], [-1, 1, "end"],
-  [0, -1, "middle"], [0, 1, "middle"], [1, 0, "start"], [-1, 0, "end"],
+const DIRECTIONS = [
+  // the best first
+  [1, -1, "start"],
+  [-1, -1, "end"],
+  [1, 1, "start"],
+  [-1, 1, "end"],
+  [0, -1, "middle"],
+  [0, 1, "middle"],
+  [1, 0, "start"],
+  [-1, 0, "end"],
 ];
 
 // Points: {x, y, text}; `boxes` are to be kept free as well. Gives for each {x, y, anchor}. One after the other takes the best place left,
 // first near, then farther off.
 function labelPlaces(points, frame, boxes) {
-  const marks = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+  const marks = points.map(({ x, y }) => ({
+    left: x - 7,
+    right: x + 7,
+    top: y - 7,
+    bottom: y + 7,
+  }));
   const taken = [...marks, ...boxes];
   return points.map((point) => {
     const candidates = [9, 18, 30].flatMap((reach, ring) =>
@@ -34,8 +46,10 @@ function boxOf({ x, y, anchor }, text) {
 
 function priceOf(box, taken, frame) {
   const outside =
-    Math.max(frame.left - box.left, 0) + Math.max(box.right - frame.right, 0) +
-    Math.max(frame.top - box.top, 0) + Math.max(box.bottom - frame.bottom, 0);
+    Math.max(frame.left - box.left, 0) +
+    Math.max(box.right - frame.right, 0) +
+    Math.max(frame.top - box.top, 0) +
+    Math.max(box.bottom - frame.bottom, 0);
   return outside * 100 + taken.reduce((sum, other) => sum + sharedArea(box, other), 0);
 }
 

@@ -8,11 +8,14 @@ function main() {
     history: rowsOf(packed.history),
     ground: decodeGround(packed.ground),
   };
-  data.rounds = data.ground?.rounds ?? [...new Set(data.history.map((row) => row.round))].sort((one, other) => one - other);
+  data.rounds =
+    data.ground?.rounds ??
+    [...new Set(data.history.map((row) => row.round))].sort((one, other) => one - other);
   const selection = firstSelection(data);
   connectSelects(data, selection);
   selection.listen((_, changed) => {
-    if (["configuration", "attack", "target"].some((name) => changed.has(name))) showFacts(data, selection);
+    if (["configuration", "attack", "target"].some((name) => changed.has(name)))
+      showFacts(data, selection);
   });
   if (data.ground) {
     connectMap(data, selection);

@@ -42,7 +42,8 @@ class DotImage {
     for (let index = from; index < to; index++) {
       const column = Math.round((x[index] * scale - left) * ratio);
       const row = Math.round((y[index] * scale - top) * ratio);
-      if (column < reach || row < reach || column >= width - reach || row >= height - reach) continue;
+      if (column < reach || row < reach || column >= width - reach || row >= height - reach)
+        continue;
       const middle = row * width + column;
       for (let part = 0; part < offsets.length; part++) {
         const place = middle + offsets[part];
@@ -94,7 +95,10 @@ function paintCentroids(context, { scale, left, top }, centroids, round, colours
     if (round !== null && own !== round) continue;
     const [column, row] = [x * scale - left, y * scale - top];
     const arms = new Path2D(`M${column - 6} ${row}h12M${column} ${row - 6}v12`);
-    for (const [colour, width] of [[colours.halo, 4.5], [colours.centroid, 2]]) {
+    for (const [colour, width] of [
+      [colours.halo, 4.5],
+      [colours.centroid, 2],
+    ]) {
       context.strokeStyle = colour;
       context.lineWidth = width;
       context.stroke(arms);

@@ -6,7 +6,7 @@ const ROUND_CHARTS = [
     title: "Cosine of the update and what explains it",
     unit: "",
     lines: [{ field: "cosine", label: "cosine", kind: "achieved" }],
-    scale: (values) => linearScale(values, { count: 4 }),
+    scale: (values) => linearScale(values, { count: 6 }),
   },
   {
     title: "Distance from the round's centroid, m",
@@ -53,14 +53,21 @@ function roundContent(data, selection, kind, history) {
   const colour = attackColour(data.attacks.indexOf(selection.attack));
   const rows = data.rounds.map((round) => ({
     round,
-    ...Object.fromEntries(lines.map(({ field, points }) => [field, points.find((each) => each.round === round)])),
+    ...Object.fromEntries(
+      lines.map(({ field, points }) => [field, points.find((each) => each.round === round)]),
+    ),
   }));
   return {
     title: kind.title,
     description: roundWords(selection, kind, lines),
     draw: (width) => drawRounds(width, data, selection, kind, lines, colour),
     columns: [
-      { title: "Round", value: (row) => row.round, text: (row) => String(row.round), isNumber: true },
+      {
+        title: "Round",
+        value: (row) => row.round,
+        text: (row) => String(row.round),
+        isNumber: true,
+      },
       ...lines.map(({ field, label }) => ({
         title: label,
         value: (row) => row[field]?.mean ?? null,
@@ -93,7 +100,9 @@ function roundWords({ configuration, attack, target }, { unit }, lines) {
 
 function drawRounds(width, data, selection, kind, lines, colour) {
   const height = 230;
-  const values = lines.flatMap(({ points }) => points.flatMap(({ mean, low, high }) => [mean, low, high]));
+  const values = lines.flatMap(({ points }) =>
+    points.flatMap(({ mean, low, high }) => [mean, low, high]),
+  );
   if (values.length === 0) return emptyChart(width, height);
   const { svg, frame, x, y } = chartFrame(
     width,
@@ -104,7 +113,9 @@ function drawRounds(width, data, selection, kind, lines, colour) {
   );
   if (selection.round !== null) {
     const now = x(selection.round);
-    svg.append(makeSvg("line", { class: "now", x1: now, x2: now, y1: frame.top, y2: frame.bottom }));
+    svg.append(
+      makeSvg("line", { class: "now", x1: now, x2: now, y1: frame.top, y2: frame.bottom }),
+    );
   }
   for (const line of [...lines].reverse()) drawLine(svg, line, data.rounds, x, y, colour);
   if (lines.length > 1) drawKey(svg, frame, lines, colour);
@@ -116,9 +127,21 @@ function drawLine(svg, { points, kind }, rounds, x, y, colour) {
   const style = kind === "achieved" ? { stroke: colour } : {};
   for (const { round, low, high } of points) {
     if (high > low && kind === "achieved")
-      svg.append(makeSvg("line", { class: "seeds", x1: x(round), x2: x(round), y1: y(low), y2: y(high), style }));
+      svg.append(
+        makeSvg("line", {
+          class: "seeds",
+          x1: x(round),
+          x2: x(round),
+          y1: y(low),
+          y2: y(high),
+          style,
+        }),
+      );
   }
-  const path = rounds.map((round) => [x(round), byRound.has(round) ? y(byRound.get(round).mean) : NaN]);
+  const path = rounds.map((round) => [
+    x(round),
+    byRound.has(round) ? y(byRound.get(round).mean) : NaN,
+  ]);
   svg.append(makeSvg("path", { class: `line ${kind}`, d: linePath(path), style }));
   if (kind !== "achieved") return;
   for (const { round, mean, low, high } of points) {
@@ -149,6 +172,12 @@ function drawKey(svg, frame, lines, colour) {
 
 function emptyChart(width, height) {
   const svg = blankSvg(width, height);
-  svg.append(makeSvg("text", { class: "note", x: width / 2, y: height / 2, "text-anchor": "middle" }, "not known"));
+  svg.append(
+    makeSvg(
+      "text",
+      { class: "note", x: width / 2, y: height / 2, "text-anchor": "middle" },
+      "not known",
+    ),
+  );
   return svg;
 }

@@ -47,7 +47,8 @@ function connectRoundControl({ rounds, starts }, selection) {
     const place = rounds.indexOf(selection.round) + 1;
     slider.value = place;
     const start = starts[place - 1];
-    const words = place === 0 ? "All rounds" : `Round ${rounds[place - 1]}${start ? `, from ${start}` : ""}`;
+    const words =
+      place === 0 ? "All rounds" : `Round ${rounds[place - 1]}${start ? `, from ${start}` : ""}`;
     text.textContent = words;
     slider.setAttribute("aria-valuetext", words);
     all.setAttribute("aria-pressed", String(place === 0));

@@ -48,7 +48,9 @@ function logScale(values) {
 function fittingScale(values) {
   const known = values.filter((value) => Number.isFinite(value));
   const low = Math.min(...known);
-  return low > 0 && Math.max(...known) > 10 * low ? logScale(known) : linearScale(known, { from: low >= 0 ? 0 : null });
+  return low > 0 && Math.max(...known) > 10 * low
+    ? logScale(known)
+    : linearScale(known, { from: low >= 0 ? 0 : null });
 }
 
 // Whole numbers in a row, such as rounds.
@@ -59,7 +61,9 @@ function roundScale(rounds, width) {
   return {
     low,
     high,
-    ticks: rounds.filter((_, index) => index % every === 0).map((value) => ({ value, text: String(value) })),
+    ticks: rounds
+      .filter((_, index) => index % every === 0)
+      .map((value) => ({ value, text: String(value) })),
     share: (value) => (value - low) / (high - low),
   };
 }

@@ -23,7 +23,10 @@ class Selection {
 
 // First shown: what is in use today, under the attack that comes nearest to the home.
 function firstSelection(data) {
-  const asItIs = Math.max(data.configurations.findIndex((each) => each.isAsItIs), 0);
+  const asItIs = Math.max(
+    data.configurations.findIndex((each) => each.isAsItIs),
+    0,
+  );
   const strongest = data.configurations[asItIs]?.strongest ?? {};
   const best = strongest.home_error_m ?? strongest.nearest_m ?? strongest.emd_paper;
   return new Selection({
@@ -61,7 +64,8 @@ function ofSelection(rows, selection) {
 function showFacts(data, selection) {
   const own = ofSelection(data.rows, selection);
   const names = { rmse_db: ["RMSE of the map", "dB", 2] };
-  for (const [name, { label, unit, digits }] of Object.entries(FIGURES)) names[name] = [label, unit, digits];
+  for (const [name, { label, unit, digits }] of Object.entries(FIGURES))
+    names[name] = [label, unit, digits];
   const facts = Object.entries(names).map(([name, [label, unit, digits]]) => {
     const figure = spreadOverSeeds(own, name);
     const text = figure ? `${spread(figure, digits)} ${unit}` : NONE;

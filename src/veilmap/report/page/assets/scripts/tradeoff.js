@@ -14,7 +14,8 @@ function connectTradeoff(data) {
     fillSelect(select, names.map(figureTitle), names.indexOf(FIRST_FIGURES[side]));
     const chart = new ChartFigure();
     byId("tradeoff-charts").append(chart.element);
-    const show = () => chart.show(tradeoffContent(data, names[select.value], attacks[attack.value]));
+    const show = () =>
+      chart.show(tradeoffContent(data, names[select.value], attacks[attack.value]));
     select.addEventListener("change", show);
     attack.addEventListener("change", show);
     show();
@@ -29,7 +30,12 @@ function figureTitle(name) {
 function showLegend(data) {
   const styles = familyStyles(data.configurations.map((each) => each.name));
   const items = data.configurations.map(({ name }, index) => {
-    const svg = makeSvg("svg", { width: 22, height: 22, viewBox: "-11 -11 22 22", "aria-hidden": "true" });
+    const svg = makeSvg("svg", {
+      width: 22,
+      height: 22,
+      viewBox: "-11 -11 22 22",
+      "aria-hidden": "true",
+    });
     svg.append(mark(styles[index].mark, 0, 0, styles[index].colour));
     return make("li", {}, svg, make("span", {}, `${index + 1} ${name}`));
   });
@@ -47,11 +53,34 @@ function tradeoffContent(data, figure, attack) {
     description: tradeoffWords(data, points, frontier, figure),
     draw: (width) => drawTradeoff(width, data, points, frontier, figure),
     columns: [
-      column("Configuration", (row) => row.name, (row) => row.name, false),
-      column("RMSE, dB", (row) => row.rmse.mean, (row) => spread(row.rmse, 2)),
-      column(`${label}, ${unit}`, (row) => row.figure.mean, (row) => spread(row.figure, digits)),
-      column("Attack", (row) => row.attack, (row) => row.attack, false),
-      column("Frontier", (row) => Number(!frontier.includes(row)), (row) => (frontier.includes(row) ? "on it" : NONE), false),
+      column(
+        "Configuration",
+        (row) => row.name,
+        (row) => row.name,
+        false,
+      ),
+      column(
+        "RMSE, dB",
+        (row) => row.rmse.mean,
+        (row) => spread(row.rmse, 2),
+      ),
+      column(
+        `${label}, ${unit}`,
+        (row) => row.figure.mean,
+        (row) => spread(row.figure, digits),
+      ),
+      column(
+        "Attack",
+        (row) => row.attack,
+        (row) => row.attack,
+        false,
+      ),
+      column(
+        "Frontier",
+        (row) => Number(!frontier.includes(row)),
+        (row) => (frontier.includes(row) ? "on it" : NONE),
+        false,
+      ),
     ],
     rows: points,
   };
@@ -81,12 +110,15 @@ function frontierOf(points) {
         other.figure.mean >= point.figure.mean &&
         (other.rmse.mean < point.rmse.mean || other.figure.mean > point.figure.mean),
     );
-  return points.filter((point) => !isBeaten(point)).sort((one, other) => one.rmse.mean - other.rmse.mean);
+  return points
+    .filter((point) => !isBeaten(point))
+    .sort((one, other) => one.rmse.mean - other.rmse.mean);
 }
 
 function tradeoffWords(data, points, frontier, figure) {
   const { unit, digits } = FIGURES[figure];
-  const words = ({ name, rmse, figure: own }) => `${name}: ${written(rmse.mean, 2)} dB, ${written(own.mean, digits)} ${unit}`;
+  const words = ({ name, rmse, figure: own }) =>
+    `${name}: ${written(rmse.mean, 2)} dB, ${written(own.mean, digits)} ${unit}`;
   return (
     `${plural(points.length, "configuration")}. On the frontier: ${frontier.map(words).join("; ") || "none"}. ` +
     `A constant has ${written(data.rmseConstantDb, 2)} dB.`
@@ -96,7 +128,9 @@ function tradeoffWords(data, points, frontier, figure) {
 function drawTradeoff(width, data, points, frontier, figure) {
   const height = Math.round(Math.min(Math.max(width * 0.72, 280), 400));
   const reach = (values) => values.flatMap(({ mean, std }) => [mean - std, mean + std]);
-  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], { count: width < 400 ? 5 : 8 });
+  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], {
+    count: width < 400 ? 5 : 8,
+  });
   const yScale = linearScale(reach(points.map((each) => each.figure)));
   const { svg, frame, x, y } = chartFrame(
     width,
@@ -106,7 +140,11 @@ function drawTradeoff(width, data, points, frontier, figure) {
     12,
   );
   drawConstant(svg, frame, x(data.rmseConstantDb));
-  drawFrontier(svg, frame, frontier.map((each) => [x(each.rmse.mean), y(each.figure.mean)]));
+  drawFrontier(
+    svg,
+    frame,
+    frontier.map((each) => [x(each.rmse.mean), y(each.figure.mean)]),
+  );
   const placed = points.map((point) => ({
     ...point,
     x: x(point.rmse.mean),
@@ -117,8 +155,22 @@ function drawTradeoff(width, data, points, frontier, figure) {
     const { rmse, figure: own, colour } = point;
     const style = { stroke: colour };
     svg.append(
-      makeSvg("line", { class: "deviation", x1: x(rmse.mean - rmse.std), x2: x(rmse.mean + rmse.std), y1: point.y, y2: point.y, style }),
-      makeSvg("line", { class: "deviation", x1: point.x, x2: point.x, y1: y(own.mean - own.std), y2: y(own.mean + own.std), style }),
+      makeSvg("line", {
+        class: "deviation",
+        x1: x(rmse.mean - rmse.std),
+        x2: x(rmse.mean + rmse.std),
+        y1: point.y,
+        y2: point.y,
+        style,
+      }),
+      makeSvg("line", {
+        class: "deviation",
+        x1: point.x,
+        x2: point.x,
+        y1: y(own.mean - own.std),
+        y2: y(own.mean + own.std),
+        style,
+      }),
     );
   }
   const places = labelPlaces(placed, frame, frontierBoxes(placed, frontier, frame));
@@ -130,7 +182,16 @@ function drawConstant(svg, frame, x) {
   const isLeft = x > (frame.left + frame.right) / 2;
   svg.append(
     makeSvg("line", { class: "reference", x1: x, x2: x, y1: frame.top, y2: frame.bottom }),
-    makeSvg("text", { class: "note", x: x + (isLeft ? -5 : 5), y: frame.bottom - 6, "text-anchor": isLeft ? "end" : "start" }, "a constant"),
+    makeSvg(
+      "text",
+      {
+        class: "note",
+        x: x + (isLeft ? -5 : 5),
+        y: frame.bottom - 6,
+        "text-anchor": isLeft ? "end" : "start",
+      },
+      "a constant",
+    ),
   );
 }
 
@@ -140,7 +201,12 @@ function drawFrontier(svg, frame, corners) {
   const [[firstX]] = corners;
   const [lastX, lastY] = corners.at(-1);
   const steps = corners.map(([x, y], index) => (index ? `H${x}V${y}` : `V${y}`)).join("");
-  svg.append(makeSvg("path", { class: "frontier", d: `M${firstX} ${frame.bottom}${steps}M${lastX} ${lastY}H${frame.right}` }));
+  svg.append(
+    makeSvg("path", {
+      class: "frontier",
+      d: `M${firstX} ${frame.bottom}${steps}M${lastX} ${lastY}H${frame.right}`,
+    }),
+  );
 }
 
 // Where its level parts run, so that no label lies on them.
@@ -162,6 +228,10 @@ function labelledMark(point, place, figure) {
     {},
     makeSvg("title", {}, facts),
     mark(point.mark, point.x, point.y, point.colour),
-    makeSvg("text", { class: "name", x: place.x, y: place.y, "text-anchor": place.anchor }, point.text),
+    makeSvg(
+      "text",
+      { class: "name", x: place.x, y: place.y, "text-anchor": place.anchor },
+      point.text,
+    ),
   );
 }
