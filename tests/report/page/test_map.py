@@ -97,6 +97,7 @@ def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):
     """Of five rounds the second leaves the area, a degree to the north-east."""
     assert "1 of 5 rounds left the area" in town.page.locator("#map-caption").inner_text()
     town.page.locator("#round").fill("2")
+    town.page.locator("#layer-centroids").uncheck()
     with_arrow = town.picture()
     town.page.locator("#layer-found").uncheck()
     assert town.picture() != with_arrow

@@ -7,6 +7,7 @@ import pytest
 
 from tests.report.page.making import ATTACKS, LAT_DEG, LON_DEG, PANEL, make_content
 from veilmap.errors import UserError
+from veilmap.report.page import assets
 from veilmap.report.page.content import Made, StepCost, Verdict
 from veilmap.report.page.page import page_html, write_page
 
@@ -79,6 +80,10 @@ def test_texts_from_the_data_are_shown_and_never_run(tmp_path, open_file):
         names = page.locator(f"{table} tbody th").evaluate_all("all => all.map(x => x.textContent)")
         assert any(name.startswith(HOSTILE) for name in names)
     assert HOSTILE in page.locator("#round-text").text_content()
+
+
+def test_our_scripts_never_make_markup_of_text():
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", assets.script())
 
 
 def test_the_policy_stops_a_script_that_is_not_ours(tmp_path, open_file):

@@ -8,11 +8,12 @@ import pytest
 PALETTE = (files("veilmap.report.page") / "assets/styles/palette.css").read_text()
 
 
-def test_a_narrow_screen_scrolls_in_one_direction_only(town_file, open_file):
-    page = open_file(town_file, width=375).page
+@pytest.mark.parametrize("width", [320, 375, 860])
+def test_a_narrow_screen_scrolls_in_one_direction_only(town_file, open_file, width):
+    page = open_file(town_file, width=width).page
     for summary in page.locator("details > summary").all():
         summary.click()
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_a_dark_system_gets_a_dark_page_and_map(town_file, open_file):
