@@ -1,6 +1,6 @@
 // What all charts share: a figure with its numbers as a table, a frame with axes, marks and lines.
 
-const MARGIN = { left: 52, right: 14, bottom: 42 };
+const MARGIN = { left: 56, right: 14, bottom: 42 };
 
 // A figure that is drawn anew when its width or its content changes.
 class ChartFigure {

@@ -4,8 +4,8 @@ const COARSE = 2; // pixels of the view in one of the heat map's
 const LEAST_RADIUS = 7;
 const MOST_RADIUS = 40;
 
-function paintHeat(context, view, cloud, round, colour) {
-  const cells = cellsOf(cloud, round);
+function paintHeat(context, view, cloud, sizes, round, colour) {
+  const cells = cellsOf(cloud, sizes, round);
   if (cells.length === 0) return;
   const radius = Math.min(Math.max(1.2 * cloud.spacing * view.scale, LEAST_RADIUS), MOST_RADIUS);
   const width = Math.ceil(view.width / COARSE);
@@ -25,13 +25,15 @@ function paintHeat(context, view, cloud, round, colour) {
   context.drawImage(picture(heat, width, height, colour), 0, 0, width * COARSE, height * COARSE);
 }
 
-// A round in which the attack sees one location only has no heat map.
-function cellsOf(cloud, round) {
+// Rounds count by the points trained on, which a server knows. A round in which the attack sees one
+// location only has no heat map.
+function cellsOf(cloud, sizes, round) {
   const cells = [];
   for (const [own, { from, to }] of cloud.parts) {
     if ((round !== null && own !== round) || to - from < 2) continue;
+    const size = sizes?.has(own) ? sizes.get(own).to - sizes.get(own).from : 1;
     for (let index = from; index < to; index++) {
-      cells.push({ x: cloud.x[index], y: cloud.y[index], weight: cloud.weights[index] });
+      cells.push({ x: cloud.x[index], y: cloud.y[index], weight: size * cloud.weights[index] });
     }
   }
   return cells;
@@ -73,7 +75,8 @@ function addBump(heat, width, height, x, y, radius, weight) {
   }
 }
 
-// Opacity by the square root, as in our other pictures: a home would leave the ways no colour.
+// Opacity by a power below 1: a home would leave the ways no colour. The square root of our other
+// pictures is too much for opacity, with which every faint cell would show.
 function picture(heat, width, height, colour) {
   const canvas = make("canvas", { width, height });
   const context = canvas.getContext("2d");
@@ -82,7 +85,7 @@ function picture(heat, width, height, colour) {
   const most = heat.reduce((one, other) => Math.max(one, other), 0) || 1;
   for (let index = 0; index < heat.length; index++) {
     if (heat[index] === 0) continue;
-    image.data.set([red, green, blue, 190 * Math.sqrt(heat[index] / most)], 4 * index);
+    image.data.set([red, green, blue, 200 * (heat[index] / most) ** 0.7], 4 * index);
   }
   context.putImageData(image, 0, 0);
   return canvas;

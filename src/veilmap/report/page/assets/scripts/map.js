@@ -31,13 +31,13 @@ function layersOf(map, { ground }, selection, colours) {
   const layers = {
     signal: new SignalLayer(map, ground.signal),
     truth: layer("truth", 410, (context, view, { truth }, round) => {
-      paintTrack(context, view, truth, round, colours.truth);
+      paintTrack(context, view, truth, round, colours.truth, TRUE_DOT);
     }),
-    heat: layer("heat", 420, (context, view, { cloud }, round) => {
-      paintHeat(context, view, cloud, round, colours.heat);
+    heat: layer("heat", 420, (context, view, { cloud, sizes }, round) => {
+      paintHeat(context, view, cloud, sizes, round, colours.heat);
     }),
     chosen: layer("chosen", 430, (context, view, { chosen }, round) => {
-      paintTrack(context, view, chosen, round, colours.chosen);
+      paintTrack(context, view, chosen, round, colours.chosen, CHOSEN_DOT);
     }),
     centroids: layer("centroids", 440, (context, view, { centroids }, round) => {
       paintCentroids(context, view, centroids, round, colours);
@@ -122,12 +122,9 @@ function shownGround(ground, { configuration, attack, target }) {
   const found = ground.found.get(keyOf(configuration, attack, target))?.() ?? NOTHING;
   if (truth) truth.centroids ??= centroidsOf(truth);
   found.cloud.spacing ??= spacingOf(found.cloud);
-  return {
-    truth,
-    centroids: truth?.centroids ?? new Map(),
-    chosen: ground.chosen.get(keyOf(configuration, target))?.(),
-    ...found,
-  };
+  const chosen = ground.chosen.get(keyOf(configuration, target))?.();
+  const sizes = (chosen ?? truth)?.parts;
+  return { truth, centroids: truth?.centroids ?? new Map(), chosen, sizes, ...found };
 }
 
 function hasHeat(cloud) {
@@ -136,9 +133,12 @@ function hasHeat(cloud) {
 
 // What never changes: the area and the tower.
 function addFixed(map, ground, hasTiles) {
-  map.createPane("area").style.zIndex = 205;
-  const className = hasTiles ? "area" : "area filled";
-  L.polygon(ground.area, { className, interactive: false, pane: "area" }).addTo(map);
+  const polygon = (pane, zIndex) => {
+    map.createPane(pane).style.zIndex = zIndex;
+    L.polygon(ground.area, { className: pane, interactive: false, pane }).addTo(map);
+  };
+  if (!hasTiles) polygon("area", 205); // below the grid
+  polygon("outline", 300); // above the signal
   if (!ground.tower) return;
   const icon = L.divIcon({ className: "tower", iconSize: [18, 18] });
   L.marker(ground.tower, { icon, interactive: false, keyboard: false }).addTo(map);

@@ -1,11 +1,12 @@
 // Where the target was, the points that a defence chose, and the lines of the grid below them.
 
-const DOT = 3.4; // a point's width in pixels
+const TRUE_DOT = 3.4; // a point's width in pixels
+const CHOSEN_DOT = 5;
 const FAINT = 0.3; // of the other rounds, when one is looked at
 
-function paintTrack(context, view, points, round, colour) {
+function paintTrack(context, view, points, round, colour, width) {
   if (!points) return;
-  const image = new DotImage(view, colour);
+  const image = new DotImage(view, colour, width);
   if (round === null) {
     image.add(points, { from: 0, to: points.size }, 1);
   } else {
@@ -18,6 +19,7 @@ function paintTrack(context, view, points, round, colour) {
 // Dots written into pixels: a hundred thousand circles would take a canvas half a second.
 class DotImage {
   #view;
+  #dot;
   #ratio = window.devicePixelRatio || 1;
   #width;
   #height;
@@ -25,8 +27,9 @@ class DotImage {
   #pixels;
   #colour;
 
-  constructor(view, colour) {
+  constructor(view, colour, dot) {
     this.#view = view;
+    this.#dot = dot;
     this.#width = Math.round(view.width * this.#ratio);
     this.#height = Math.round(view.height * this.#ratio);
     this.#image = new ImageData(this.#width, this.#height);
@@ -61,7 +64,7 @@ class DotImage {
 
   // A disc with a soft rim: how far each pixel is from the middle, and its value.
   #stamp(opacity) {
-    const radius = (DOT / 2) * this.#ratio;
+    const radius = (this.#dot / 2) * this.#ratio;
     const reach = Math.ceil(radius);
     const [offsets, values] = [[], []];
     for (let row = -reach; row <= reach; row++) {

@@ -1,5 +1,7 @@
 // From values to pixels, and the round values that an axis shows.
 
+const MOST_DECADES = 1e5;
+
 // {low, high, ticks, share: value => 0..1}
 function linearScale(values, { from = null, count = 7 } = {}) {
   const known = values.filter((value) => Number.isFinite(value));
@@ -22,10 +24,10 @@ function linearScale(values, { from = null, count = 7 } = {}) {
   };
 }
 
+// What is smaller than the axis reaches lies on it.
 function logScale(values) {
-  const known = values.filter((value) => value > 0);
-  const low = Math.min(...known) / 1.3;
-  const high = Math.max(...known) * 1.3;
+  const high = Math.max(...values) * 1.3;
+  const low = Math.max(Math.min(...values) / 1.3, high / MOST_DECADES);
   // Fewer than three decades have too few powers of ten to read a value off.
   const digits = high < 1000 * low ? [1, 2, 5] : [1];
   const powers = [];
