@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import expect
 
@@ -102,6 +104,21 @@ def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):
     town.page.locator("#layer-found").uncheck()
     assert town.picture() != with_arrow
     assert "outside the area" in town.page.locator("#map-caption").inner_text()
+
+
+def test_a_target_who_never_moved_has_a_map_too(tmp_path, open_file):
+    content = make_content(rounds=1, points=1)
+    ground = content.ground
+    track = ground.truth["0"]
+    place = (float(track.lat_deg[0]), float(track.lon_deg[0]))
+    write_page(
+        replace(content, ground=replace(ground, area_deg=(place,) * 4)), tmp_path / "one.html"
+    )
+    one = open_file(tmp_path / "one.html")
+    before = one.picture()
+    one.page.locator("#layer-centroids").uncheck()
+    assert one.picture() != before
+    assert one.page.locator("#map-caption").inner_text().startswith("1 real point in 1 round.")
 
 
 def test_the_whole_area_comes_back_after_looking_elsewhere(town):

@@ -40,6 +40,7 @@ class CanvasLayer {
   // At once.
   draw() {
     const { x: width, y: height } = this.#map.getSize();
+    if (width === 0 || height === 0) return; // not on the screen
     const ratio = window.devicePixelRatio || 1;
     const canvas = this.#canvas;
     // This also wipes it. A printer that is sent the strokes one by one takes clearRect for white paint.

@@ -72,6 +72,8 @@ function followSelection(data, selection, layers, switches) {
 function blankMap(ground, tiles) {
   const map = L.map("map", {
     attributionControl: false, // a sentence below the map says it, as text
+    minZoom: 2,
+    maxZoom: 22, // an area may be a single place
     zoomSnap: 0.25,
     zoomDelta: 0.5,
     zoomAnimation: false,
