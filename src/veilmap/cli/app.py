@@ -5,8 +5,9 @@ from io import TextIOWrapper
 
 from cyclopts import App, CycloptsError, Parameter
 
-from veilmap.cli.config import layer_files, option_name
+from veilmap.cli.config import layer_files
 from veilmap.errors import UserError
+from veilmap.shell import option_name
 
 COMMANDS = {
     "inspect": "What is in a measurement file.",

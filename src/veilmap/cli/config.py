@@ -8,14 +8,10 @@ from cyclopts import App, ArgumentCollection
 from cyclopts.config import Dict
 
 from veilmap.errors import UserError
+from veilmap.shell import option_name
 
 # Most particular first: the first one that knows a setting decides.
 FILE_OPTIONS = ("--model", "--config")
-
-
-def option_name(field: str) -> str:
-    """``max_accuracy_m`` → ``max-accuracy``: units belong to the code, not to the shell."""
-    return re.sub(r"_(m|s|dbm)$", "", field.strip("_")).replace("_", "-")
 
 
 def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:

@@ -7,7 +7,6 @@ from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from veilmap.cli.config import option_name
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.options import (
@@ -23,6 +22,7 @@ from veilmap.defences.step import Figures
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
+from veilmap.shell import option_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.phones import StepSummary

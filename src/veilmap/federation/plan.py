@@ -54,9 +54,12 @@ class Training:
         plain = "fedsgd" if self.batch_size == "inf" and self.epochs == 1 else "fedavg"
         return f"cumulative {plain}" if self.cumulative else plain
 
-    def as_text(self) -> str:
-        """``fedavg:learning_rate=1e-05``: the name, and what differs from the scheme's settings."""
-        usual = replace(Training(), **SCHEMES[self.name])
+    def as_text(self, base: "Training | None" = None) -> str:
+        """``fedavg:learning_rate=1e-05``: the name, and what differs from the scheme's settings.
+
+        Where several are told apart that have a ``base`` in common, what differs from that.
+        """
+        usual = replace(base or Training(), **SCHEMES[self.name])
         own = [
             f"{field.name}={getattr(self, field.name)}"
             for field in fields(self)

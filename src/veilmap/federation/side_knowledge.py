@@ -35,7 +35,7 @@ class SideKnowledge:
         """The scheme and the defences by name: ``fedavg + diverse:eps_m=50``."""
         offset = f"centre:offset_dbm={self.label_offset_dbm:g}"
         centre = [offset] if self.label_offset_dbm else []
-        return configuration_name(self.training, [*self.defence, *centre], self.defended)
+        return configuration_name(self.training.as_text(), [*self.defence, *centre], self.defended)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Header:
     side_knowledge: SideKnowledge
 
 
-def configuration_name(training: Training, parts: Sequence[str], defended: Sequence[str]) -> str:
+def configuration_name(scheme: str, parts: Sequence[str], defended: Sequence[str]) -> str:
     """The scheme and what is added to it; defences on some phones only name their users."""
-    text = JOINED_BY.join([training.as_text(), *parts])
+    text = JOINED_BY.join([scheme, *parts])
     return f"{text} (on {', '.join(defended)})" if defended else text

@@ -77,7 +77,7 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
                 **scores.figures(),
             )
         )
-    history = [_line(run, name, each) for name, every in run.every.items() for each in every]
+    history = [history_line(run, name, each) for name, every in run.every.items() for each in every]
     return results(settings, rows, history)
 
 
@@ -122,7 +122,8 @@ def _feature(
     return {"type": "Feature", "geometry": point if inverse else None, "properties": facts}
 
 
-def _line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
+def history_line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
+    """What one attack on one round came to, without a position."""
     truth = None if run.truth is None else run.truth[each.round]
     distance_m = None if truth is None else _finite(np.linalg.norm(each.xy_m - truth.centroid_m))
     placed = bool(np.isfinite(each.cloud.xy_m).all())

@@ -112,7 +112,7 @@ class RunSettings:
         Those that are on some phones only are followed by their users' names, in brackets.
         """
         parts = [*self.protection.texts, *self.task.centre]
-        return configuration_name(self.training, parts, self.protection.defended)
+        return configuration_name(self.training.as_text(), parts, self.protection.defended)
 
     @property
     def oracle(self) -> tuple[str, ...]:

@@ -1,0 +1,79 @@
+"""The configurations that an audit compares."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from veilmap.audit.settings import AuditSettings
+from veilmap.errors import UserError, refuse
+from veilmap.federation.side_knowledge import configuration_name
+from veilmap.study.configuration import configure
+from veilmap.study.settings import RunSettings
+
+# One strength of each defence, and what did well when all were measured
+# (docs/defences-measured.md): more points of the farthest places, and two combinations.
+DEFENCES = (
+    "centre",
+    "diverse:eps_m=50",
+    "farthest:eps_m=50,num=20",
+    "dp:epsilon=100",
+    "geoind:epsilon_per_m=0.01",
+    "farthest:eps_m=50,num=200",
+    "farthest:eps_m=50,num=200 + centre",
+    "farthest:eps_m=50,num=200 + dp:epsilon=100",
+)
+GAN = "gan:rho=0.5"
+# FedSGD takes one step in a round, and so needs a larger one.
+FEDSGD = "fedsgd:learning_rate=1e-3"
+
+
+def panel(settings: AuditSettings) -> dict[str, RunSettings]:
+    """The configurations by name, the one as it is first; all are checked.
+
+    Raises:
+        UserError: some are not known, or the same; all faults at once.
+    """
+    base, given = settings.run, settings.audit.configurations
+    if given:
+        return _own(base, given)
+    usual = [base]
+    for text in _usual(base, settings.audit.gan):
+        # Not every defence goes with the user's own settings, such as cumulative training.
+        with suppress(UserError):
+            usual.append(configure(base, text))
+    return {name_of(each, base): each for each in usual}
+
+
+def name_of(run: RunSettings, base: RunSettings) -> str:
+    """``fedavg + centre``: what ``configure`` makes of it again, on the same base.
+
+    Unlike the name of a run alone it leaves out what all have in common, such as the rate.
+    """
+    parts = [*run.protection.texts, *run.task.centre]
+    scheme = run.training.as_text(base.training)
+    return configuration_name(scheme, parts, run.protection.defended)
+
+
+def _usual(base: RunSettings, gan: bool) -> Iterator[str]:
+    # The scheme of the settings, also where its B and E are none of the paper's.
+    scheme = base.training.as_text(base.training)
+    yield scheme
+    yield FEDSGD
+    for defence in (*DEFENCES, *([GAN] if gan else [])):
+        yield f"{scheme} + {defence}"
+
+
+def _own(base: RunSettings, texts: Sequence[str]) -> dict[str, RunSettings]:
+    found: dict[str, RunSettings] = {}
+    faults = []
+    for text in texts:
+        try:
+            run = configure(base, text)
+        except UserError as fault:
+            faults.append(UserError(f"configuration {text!r}: {fault}"))
+            continue
+        name = name_of(run, base)
+        if name in found:
+            faults.append(UserError(f"configuration {name!r} is there twice; leave one out"))
+        found[name] = run
+    refuse(faults)
+    return found

@@ -1,0 +1,213 @@
+"""From the figures of all runs to one line per configuration, and who beats whom."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from statistics import fmean, median, stdev
+
+from veilmap.audit.unit import Result, Row
+from veilmap.report.page.content import Spread, Strongest
+
+# A figure, and which of two is worse for the user.
+FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
+    "home_error_m": min,
+    "nearest_m": min,
+    "emd_paper": min,
+    "distance_m": min,
+    "recall_50m": max,
+}
+# By what configurations are compared, the first that all of them have.
+_PRIVACY = ("home_error_m", "emd_paper")
+# Above this share of what random points reach, an attack found nothing.
+_NO_BETTER = 0.95
+
+
+@dataclass(frozen=True)
+class Range:
+    """A figure over the targets, each with its mean over the seeds."""
+
+    least: float
+    median: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One configuration over all seeds and targets.
+
+    Attributes:
+        name: of the configuration.
+        rmse_db: on the test data.
+        rmse_constant_db: of a map that says the same everywhere.
+        rmse_loss_db: against the configuration as it is.
+        points_share: which part of the targets' measurements was trained on.
+        strongest: by figure, under the attack that does best by it.
+        over_targets: by figure, under that attack.
+        nearest_random_m: what random points have in place of nearest_m.
+        is_blind: no attack does better than random points, by EMD.
+        top_places: how many places recall_50m is a share of.
+        dominated_by: one that is more accurate and more private, if any.
+    """
+
+    name: str
+    rmse_db: Spread
+    rmse_constant_db: float
+    rmse_loss_db: float
+    points_share: float
+    strongest: Mapping[str, Strongest]
+    over_targets: Mapping[str, Range]
+    nearest_random_m: float | None
+    is_blind: bool
+    top_places: float
+    dominated_by: str | None = None
+
+    def mean(self, figure: str) -> float | None:
+        """Of the strongest attack, if there is one."""
+        return self.strongest[figure].figure.mean if figure in self.strongest else None
+
+    @property
+    def beats_constant(self) -> bool:
+        return self.rmse_db.mean < self.rmse_constant_db
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All configurations, the one as it is first.
+
+    ``privacy`` is the figure that they are compared by; ``failed`` says of those without figures
+    why they have none.
+    """
+
+    configurations: tuple[Ranked, ...]
+    privacy: str
+    failed: Mapping[str, str]
+
+    @property
+    def as_it_is(self) -> Ranked:
+        return self.configurations[0]
+
+    @property
+    def frontier(self) -> tuple[Ranked, ...]:
+        """Those that no other beats in both, the most accurate first."""
+        free = (each for each in self.configurations if each.dominated_by is None)
+        return tuple(sorted(free, key=lambda each: each.rmse_db.mean))
+
+    def named(self, name: str) -> Ranked:
+        """One of them."""
+        return next(each for each in self.configurations if each.name == name)
+
+
+def rank(results: Sequence[Result]) -> Ranking:
+    """Compare configurations by RMSE and by what the strongest attack is left with.
+
+    An attacker chooses a method, not a lucky seed: the strongest attack for a figure is the one
+    with the worst mean over the seeds, of its mean over the targets.
+    """
+    names = dict.fromkeys(each.configuration for each in results)
+    failed = {each.configuration: each.failed for each in results if each.failed is not None}
+    rows = {
+        name: [row for each in results if each.configuration == name for row in each.rows]
+        for name in names
+        if name not in failed
+    }
+    usual_db = None
+    found = []
+    for own in rows.values():
+        found.append(rank_one(own, usual_db))
+        usual_db = found[0].rmse_db.mean
+    privacy = _compared_by(found)
+    return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
+
+
+def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
+    """One configuration alone; ``usual_db`` is the RMSE as it is."""
+    best = {figure: _strongest(rows, figure) for figure in FIGURES}
+    strongest = {figure: each for figure, each in best.items() if each is not None}
+    rmse_db = _spread([values[0] for values in _by_seed(rows, "rmse_db").values()])
+    random_m = [row["nearest_random_m"] for row in rows if row["nearest_random_m"] is not None]
+    return Ranked(
+        name=rows[0]["configuration"],
+        rmse_db=rmse_db,
+        rmse_constant_db=fmean(row["rmse_constant_db"] for row in rows),
+        rmse_loss_db=0.0 if usual_db is None else rmse_db.mean - usual_db,
+        points_share=fmean(row["points_share"] for row in rows),
+        strongest=strongest,
+        over_targets={f: _range(rows, f, each.attack) for f, each in strongest.items()},
+        nearest_random_m=fmean(random_m) if random_m else None,
+        is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
+        top_places=fmean(row["true_places"] for row in rows),
+    )
+
+
+def _strongest(rows: Sequence[Row], figure: str) -> Strongest | None:
+    """Of the attacks that have the figure in every seed."""
+    seeds = {row["seed"] for row in rows}
+    spreads: dict[str, Spread] = {}
+    for attack, own in _by(rows, "attack").items():
+        values = _by_seed(own, figure)
+        if set(values) == seeds:
+            spreads[attack] = _spread([fmean(each) for each in values.values()])
+    if not spreads:
+        return None
+    worst = FIGURES[figure]([each.mean for each in spreads.values()])
+    attack = next(name for name, each in spreads.items() if each.mean == worst)
+    return Strongest(attack, spreads[attack])
+
+
+def _range(rows: Sequence[Row], figure: str, attack: str) -> Range:
+    own = [row for row in rows if row["attack"] == attack and row[figure] is not None]
+    means = [fmean(row[figure] for row in each) for each in _by(own, "target").values()]
+    return Range(min(means), median(means), max(means))
+
+
+def _is_beaten(rows: Sequence[Row]) -> bool:
+    """Random points do as well by EMD; where nothing lies in the area, nothing was found."""
+    pairs = [(row["emd_m"], row["emd_random_m"]) for row in rows if row["emd_m"] is not None]
+    if not pairs:
+        return True
+    return fmean(a for a, _ in pairs) > _NO_BETTER * fmean(b for _, b in pairs)
+
+
+def _compared_by(found: Sequence[Ranked]) -> str:
+    complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
+    return complete[0] if complete else _PRIVACY[0]
+
+
+def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:
+    """With the most accurate of those that beat it."""
+    better = sorted(
+        (each for each in everyone if _dominates(each, own, privacy)),
+        key=lambda each: each.rmse_db.mean,
+    )
+    return own if not better else replace(own, dominated_by=better[0].name)
+
+
+def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
+    """At least as good in both, and better in one; an attack that found nothing hides most."""
+    mine = (-one.rmse_db.mean, _hidden(one, privacy))
+    yours = (-other.rmse_db.mean, _hidden(other, privacy))
+    return mine != yours and all(a >= b for a, b in zip(mine, yours, strict=True))
+
+
+def _hidden(ranked: Ranked, privacy: str) -> float:
+    value = ranked.mean(privacy)
+    return inf if value is None else value
+
+
+def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
+def _by_seed(rows: Sequence[Row], figure: str) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for row in rows:
+        if row[figure] is not None:
+            found.setdefault(row["seed"], []).append(row[figure])
+    return found
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    return Spread(fmean(values), stdev(values) if len(values) > 1 else 0.0)

@@ -1,0 +1,143 @@
+"""Everything that decides an audit, as data."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import isfinite
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict
+
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.methods import METHODS, MethodName
+from veilmap.attacks.search import Search
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.federation.plan import Training
+from veilmap.rounds import Split
+from veilmap.settings import group, parse
+from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
+from veilmap.study.settings import RunSettings, SettingsFile, Task
+
+# Where an audit begins, under what the user says. Raw labels, so that centred ones are a
+# configuration of their own; single test rows, whose RMSE changes least from seed to seed; a rate
+# at which the campus is learned; attacks that are as strong and faster than by default.
+BASE: dict[str, dict[str, Any]] = {
+    "task": {"label_offset_dbm": "none"},
+    "test": {"split": "random"},
+    "training": {"learning_rate": 2e-4},
+    "dlg": {"max_iterations": 500, "attack_rate": 0.05},
+    "heatmap": {"cells": 300, "finest_m": 30.0},
+}
+
+
+def _listed(value: Any) -> Any:
+    """One text or number is a list of one."""
+    return (value,) if isinstance(value, str | int) else value
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        configurations: to compare, such as "fedavg + farthest:eps_m=50,num=20"; the first is the
+            one as it is. By default the settings themselves, and a panel of defences.
+        gan: also try the gan, which learns for minutes.
+        seeds: how often each configuration is run; they follow the task's seed.
+        method: the attacks to run.
+        target: the users to find; by default those with the most measurements.
+        targets: how many of those.
+        every: attack only every so many rounds of a user, from the first.
+        max_rmse_loss_db: recommend what loses at most so much accuracy, in dB.
+        min_home_error_m: recommend what keeps the server at least so far from home, in metres.
+        tower: latitude and longitude of the cell tower, to show it on the map.
+    """
+
+    # A user may be named by a number.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
+
+    configurations: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    gan: bool = False
+    seeds: int = 3
+    method: Annotated[tuple[MethodName, ...], BeforeValidator(_listed)] = METHODS
+    target: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    targets: int = 1
+    every: int = 1
+    max_rmse_loss_db: float | None = None
+    min_home_error_m: float | None = None
+    tower: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        for name in ("seeds", "targets", "every"):
+            if getattr(self, name) < 1:
+                yield out_of_range(name, "at least 1", getattr(self, name))
+        if not self.method:
+            yield UserError(f"method is empty; choose one or more of: {', '.join(METHODS)}")
+        yield from (unknown_choice("method", m, METHODS) for m in self.method if m not in METHODS)
+        for name in ("max_rmse_loss_db", "min_home_error_m"):
+            value = getattr(self, name)
+            if value is not None and not (isfinite(value) and value >= 0):
+                yield out_of_range(name, "a number of at least 0", value)
+        if len(set(self.target)) < len(self.target):
+            yield UserError(f"target names a user twice: {', '.join(self.target)}")
+        if self.target and self.targets != 1:
+            yield UserError("give target or targets, not both: users by name, or how many")
+        if self.gan and self.configurations:
+            yield UserError("gan adds to the panel; with configurations of your own, name it there")
+        if self.tower is not None and not (abs(self.tower[0]) <= 90 and abs(self.tower[1]) <= 180):
+            yield out_of_range("tower", "latitude and longitude in degrees", self.tower)
+
+
+@dataclass(frozen=True)
+class AuditSettings(RunSettings):
+    """The settings of one audit: a run's, the attacks', and the question; each a table in TOML."""
+
+    task: Task = field(default_factory=lambda: Task(**BASE["task"]))
+    test: Split = field(default_factory=lambda: Split(**BASE["test"]))
+    training: Training = field(default_factory=lambda: Training(**BASE["training"]))
+    audit: Question = field(default_factory=Question)
+    dlg: DlgSettings = field(default_factory=lambda: DlgSettings(**BASE["dlg"]))
+    search: Search = field(default_factory=Search)
+    heatmap: Heatmap = field(default_factory=lambda: Heatmap(**BASE["heatmap"]))
+
+    @classmethod
+    def of(cls, **keywords: Any) -> "AuditSettings":
+        """From flat keywords: ``AuditSettings.of(cell="x204", seeds=5, max_rmse_loss_db=0.3)``."""
+        return cls.of_tables(group(cls, keywords, "settings"), "settings")
+
+    @classmethod
+    def of_tables(cls, tables: Mapping[str, Any], source: str) -> "AuditSettings":
+        """From tables as TOML gives them, over the audit's own base."""
+        names = dict.fromkeys((*BASE, *tables))
+        return parse(cls, {n: {**BASE.get(n, {}), **tables.get(n, {})} for n in names}, source)
+
+    @property
+    def run(self) -> RunSettings:
+        """Those of a run alone."""
+        return RunSettings(**{part.name: getattr(self, part.name) for part in fields(RunSettings)})
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The root of each repetition's randomness."""
+        return tuple(self.task.seed + n for n in range(self.audit.seeds))
+
+    def attacks(self, seed: int) -> AttackSettings:
+        """Those on one run, without a target."""
+        who = Who(method=self.audit.method, every=self.audit.every, seed=seed)
+        return AttackSettings(who, self.dlg, self.search, self.heatmap)
+
+    def with_seed(self, run: RunSettings, seed: int) -> RunSettings:
+        """A configuration under another seed."""
+        return replace(run, task=replace(run.task, seed=seed))
+
+
+@dataclass(frozen=True)
+class AuditFile(SettingsFile):
+    """The tables that a TOML file of an audit may hold; those of a run are among them."""
+
+    audit: Question = field(default_factory=Question)
+    dlg: DlgSettings = field(default_factory=DlgSettings)
+    search: Search = field(default_factory=Search)
+    heatmap: Heatmap = field(default_factory=Heatmap)

@@ -1,0 +1,88 @@
+"""An audit on disk: what is finished is found again."""
+
+import json
+import re
+from dataclasses import asdict, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from veilmap.audit.positions import Positions
+from veilmap.audit.unit import Result, Unit
+from veilmap.errors import UserError
+from veilmap.files import write_json, write_whole
+from veilmap.measurements import Measurements
+from veilmap.study.run_folder import RunFolder
+from veilmap.transcript import HEADER
+
+_READABLE = 60  # letters of a configuration in the name of its file
+
+
+class Store:
+    """The folder of an audit: ``trials`` with one file per unit, and what is made of them.
+
+    A unit's figures are in ``.json``, which is written last and marks it as finished; its
+    positions, if they are kept, in ``.npz`` beside it.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.trials = self.path / "trials"
+        self.results = self.path / "results.json"
+        self.report = self.path / "report.html"
+        self.figures = self.path / "figures"
+
+    def refuse_taken(self) -> None:
+        """An error if the folder is somebody else's: a run's, a transcript's, or a file."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"{self.path} is a file; choose a folder for --out")
+        run = RunFolder(self.path)
+        if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
+            raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+
+    def load(self, unit: Unit, data: Measurements) -> Result | None:
+        """The finished unit; None if it is not there, damaged, or lacks the positions wanted."""
+        file = self._file(unit, data)
+        try:
+            result = _read(json.loads(file.read_bytes()))
+            if not unit.with_positions or result.failed is not None:
+                return result
+            with np.load(file.with_suffix(".npz"), allow_pickle=False) as arrays:
+                positions = Positions.read(dict(arrays), unit.targets)
+            return replace(result, positions=positions)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+            return None
+
+    def save(self, unit: Unit, data: Measurements, result: Result) -> None:
+        """Positions first, so that a unit with a done mark is whole."""
+        file = self._file(unit, data)
+        if result.positions is not None:
+            packed = BytesIO()
+            np.savez_compressed(packed, **result.positions.arrays(unit.targets))
+            write_whole(file.with_suffix(".npz"), packed.getvalue())
+        write_json(file, asdict(replace(result, positions=None)))
+
+    def drop_positions(self) -> int:
+        """Remove what an earlier audit wrote with positions in it; how many files that were."""
+        files = [
+            *self.trials.glob("*.npz"),
+            *self.trials.glob(".*.npz.*.part"),  # of an audit that was killed
+            *self.figures.glob("where-*"),
+            *([self.report] if self.report.exists() else []),
+        ]
+        for file in files:
+            file.unlink()
+        return len(files)
+
+    def _file(self, unit: Unit, data: Measurements) -> Path:
+        readable = re.sub(r"[^A-Za-z0-9.=_]+", "-", unit.configuration).strip(".-")[:_READABLE]
+        return self.trials / f"{readable}-seed{unit.seed}-{unit.digest(data)[:16]}.json"
+
+
+def _read(content: dict[str, Any]) -> Result:
+    lists = {name: tuple(content[name]) for name in ("rows", "history", "steps", "oracle")}
+    plain = {name: content[name] for name in ("configuration", "seed", "seconds", "failed")}
+    return Result(**lists, **plain)

@@ -1,0 +1,38 @@
+"""Units on all cores, each result as soon as it is there."""
+
+import signal
+from collections.abc import Iterator, Sequence
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
+
+from veilmap.audit.unit import Result, Unit, run_unit
+from veilmap.measurements import Measurements
+
+
+def run_units(
+    units: Sequence[Unit], data: Measurements, jobs: int
+) -> Iterator[tuple[Unit, Result]]:
+    """Run them in their order, as many at once as there are ``jobs``.
+
+    ``data`` should be the cell's alone, because every worker gets them. An interrupt stops the
+    workers too.
+    """
+    jobs = min(jobs, len(units))
+    if jobs <= 1:
+        yield from ((unit, run_unit(unit, data)) for unit in units)
+        return
+    # One thread each: the products are small, and bits must not depend on the number of cores.
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+        workers = Parallel(return_as="generator_unordered", batch_size=1)
+        try:
+            yield from workers(delayed(_in_worker)(unit, data) for unit in units)
+        except BaseException:  # also GeneratorExit and the user's interrupt
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+            raise
+
+
+def _in_worker(unit: Unit, data: Measurements) -> tuple[Unit, Result]:
+    # A terminal interrupts workers too; the main process alone decides what becomes of them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return unit, run_unit(unit, data)

@@ -1,0 +1,30 @@
+"""How settings are written on a command line."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+
+def option_name(field: str) -> str:
+    """``max_accuracy_m`` → ``max-accuracy``: units belong to the code, not to the shell."""
+    return re.sub(r"_(m|s|db|dbm)$", "", field.strip("_")).replace("_", "-")
+
+
+def option_words(settings: Any, usual: Any) -> Iterator[str]:
+    """The options that turn ``usual`` into ``settings``, both dataclasses of the same kind."""
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if value != getattr(usual, each.name):
+            yield from _words(f"--{option_name(each.name)}", value)
+
+
+def _words(option: str, value: Any) -> Iterator[str]:
+    if value is True:
+        yield option
+    elif isinstance(value, tuple):
+        yield option
+        yield from map(str, value)
+    else:
+        # With a sign of equality a negative number is no option.
+        yield f"{option}={value}"
