@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from veilmap.area import Area
+    from veilmap.audit.audit import audit
+    from veilmap.audit.finished import Audit
+    from veilmap.audit.settings import AuditSettings
     from veilmap.errors import UserError
     from veilmap.federation.observation import Observation
     from veilmap.federation.plan import Training
@@ -32,6 +35,8 @@ __all__ = [
     "Area",
     "AttackRun",
     "AttackSettings",
+    "Audit",
+    "AuditSettings",
     "Columns",
     "Header",
     "Measurements",
@@ -48,6 +53,7 @@ __all__ = [
     "TranscriptWriter",
     "UserError",
     "attack",
+    "audit",
     "export",
     "read",
     "train",
@@ -57,6 +63,8 @@ _HOMES = {
     "Area": "veilmap.area",
     "AttackRun": "veilmap.study.attack_run",
     "AttackSettings": "veilmap.study.attack_settings",
+    "Audit": "veilmap.audit.finished",
+    "AuditSettings": "veilmap.audit.settings",
     "Columns": "veilmap.sources.columns",
     "Header": "veilmap.federation.side_knowledge",
     "Measurements": "veilmap.measurements",
@@ -73,6 +81,7 @@ _HOMES = {
     "TranscriptWriter": "veilmap.transcript",
     "UserError": "veilmap.errors",
     "attack": "veilmap.study.attack",
+    "audit": "veilmap.audit.audit",
     "export": "veilmap.signal_map.export",
     "read": "veilmap.sources.reader",
     "train": "veilmap.study.train",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from veilmap.study.train import Run
 # Pixels along the longer side of the predicted signal: a page shows no more.
 _LONGEST_SIDE = 96
 
-Arrays = Mapping[str, NDArray[np.generic]]
+Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Positions:
     def arrays(self, targets: Sequence[str]) -> Arrays:
         """Ready for a file; users are numbered, because their names may be anything."""
         area = self.area
-        found: dict[str, NDArray[np.generic]] = {
+        found: dict[str, NDArray[Any]] = {
             "epsg": np.array(self.epsg),
             "area_m": np.array([area.x_min_m, area.y_min_m, area.x_max_m, area.y_max_m]),
             "signal_dbm": self.signal_dbm,

@@ -1,7 +1,7 @@
 """Everything that decides an audit, as data."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
@@ -127,10 +127,6 @@ class AuditSettings(RunSettings):
         """Those on one run, without a target."""
         who = Who(method=self.audit.method, every=self.audit.every, seed=seed)
         return AttackSettings(who, self.dlg, self.search, self.heatmap)
-
-    def with_seed(self, run: RunSettings, seed: int) -> RunSettings:
-        """A configuration under another seed."""
-        return replace(run, task=replace(run.task, seed=seed))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
@@ -61,7 +62,8 @@ class Store:
         file = self._file(unit, data)
         if result.positions is not None:
             packed = BytesIO()
-            np.savez_compressed(packed, **result.positions.arrays(unit.targets))
+            arrays: Mapping[str, Any] = result.positions.arrays(unit.targets)
+            np.savez_compressed(packed, **arrays)
             write_whole(file.with_suffix(".npz"), packed.getvalue())
         write_json(file, asdict(replace(result, positions=None)))
 
@@ -83,6 +85,13 @@ class Store:
 
 
 def _read(content: dict[str, Any]) -> Result:
-    lists = {name: tuple(content[name]) for name in ("rows", "history", "steps", "oracle")}
-    plain = {name: content[name] for name in ("configuration", "seed", "seconds", "failed")}
-    return Result(**lists, **plain)
+    return Result(
+        configuration=content["configuration"],
+        seed=content["seed"],
+        rows=tuple(content["rows"]),
+        history=tuple(content["history"]),
+        steps=tuple(content["steps"]),
+        oracle=tuple(content["oracle"]),
+        seconds=content["seconds"],
+        failed=content["failed"],
+    )

@@ -31,6 +31,7 @@ from veilmap.study.train import Run, train_prepared
 SCHEMA = 1
 TOP_PLACES = 5
 Row = dict[str, Any]
+Key = tuple[str, int]  # configuration and seed
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class Unit:
     @property
     def seed(self) -> int:
         return self.settings.task.seed
+
+    @property
+    def key(self) -> Key:
+        return self.configuration, self.seed
 
     def digest(self, data: Measurements) -> str:
         """Of everything that decides the figures: they are made anew when it changes."""

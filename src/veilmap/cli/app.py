@@ -10,6 +10,7 @@ from veilmap.errors import UserError
 from veilmap.shell import option_name
 
 COMMANDS = {
+    "audit": "Find out how near the server comes to users' homes, and what keeps it away.",
     "inspect": "What is in a measurement file.",
     "train": "Train the signal map of one cell by online federated learning.",
     "attack": "Play the curious server: find where a user was from the updates alone.",

@@ -22,12 +22,21 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
         for argument in arguments:
             if option in argument.names and argument.tokens:
                 path = Path(argument.tokens[0].value)
-                values = _flat(path)
-                # Tables that this command has no use for were checked by _flat all the same.
-                layer = Dict(
-                    values, source=str(path), use_commands_as_keys=False, allow_unknown=True
-                )
-                layer(app, commands, arguments)
+                _layer(_flat(path), str(path))(app, commands, arguments)
+    if commands == ("audit",):
+        _layer(_audit_base(), "the audit's own settings")(app, commands, arguments)
+
+
+def _layer(values: dict[str, Any], source: str) -> Dict:
+    # Tables that a command has no use for were checked with the file all the same.
+    return Dict(values, source=source, use_commands_as_keys=False, allow_unknown=True)
+
+
+def _audit_base() -> dict[str, Any]:
+    """What an audit takes for granted differs from a run's, and stands under all that is given."""
+    from veilmap.audit.settings import BASE
+
+    return _by_option(BASE)
 
 
 def _refuse_nothing(arguments: ArgumentCollection) -> None:
@@ -49,9 +58,13 @@ def _refuse_fractions(arguments: ArgumentCollection) -> None:
 
 def _flat(path: Path) -> dict[str, Any]:
     """The values of a settings file by option name, after a check of the whole file."""
+    from veilmap.audit.settings import AuditFile
     from veilmap.settings import load_toml, parse
-    from veilmap.study.settings import SettingsFile
 
     tables = load_toml(path)
-    parse(SettingsFile, tables, path.name)
+    parse(AuditFile, tables, path.name)
+    return _by_option(tables)
+
+
+def _by_option(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {option_name(name): value for table in tables.values() for name, value in table.items()}

@@ -1,0 +1,116 @@
+"""One configuration for the bounds that the reader gave, ready to run."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import inf
+from typing import Any
+
+from veilmap.audit.ranking import Ranked, Ranking
+from veilmap.audit.settings import Question
+from veilmap.audit.words import hidden, loss
+from veilmap.report.page.content import Advice
+from veilmap.settings import parse, plain, toml
+from veilmap.shell import option_words
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+from veilmap.study.settings import RunSettings, SettingsFile
+
+_HOME = "home_error_m"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is recommended, and why."""
+
+    ranked: Ranked
+    words: str
+
+
+def choose(ranking: Ranking, question: Question) -> Choice | None:
+    """The most accurate that is private enough, or the most private that is accurate enough.
+
+    With both bounds the most accurate that meets both; if none does, the most private of those
+    within the loss, or of all. None without a bound.
+    """
+    most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
+    if most_db is None and least_m is None:
+        return None
+    # The configuration as it is loses nothing, so there always is one.
+    cheap = [each for each in ranking.configurations if each.rmse_loss_db <= _or(most_db, inf)]
+    good = [each for each in cheap if _home_m(each) >= _or(least_m, 0.0)]
+    asked = _asked(most_db, least_m)
+    if not good:
+        best = max(cheap, key=_home_m)
+        miss = f"it misses by {_or(least_m, 0.0) - _home_m(best):,.0f} m"
+        return Choice(best, f"No configuration has {asked}. The nearest is {_about(best)}; {miss}.")
+    if least_m is None:
+        best = max(good, key=_home_m)
+    else:
+        best = min(good, key=lambda each: each.rmse_db.mean)
+    return Choice(best, f"For {asked}: {_about(best)}.{_narrow(best, least_m)}")
+
+
+def advice(choice: Choice, run: RunSettings, read_with: Mapping[str, Any]) -> Advice:
+    """With the command line and the settings file that train it."""
+    return Advice(
+        choice.ranked.name, choice.words, train_command(run, read_with), train_toml(run, read_with)
+    )
+
+
+def train_command(run: RunSettings, read_with: Mapping[str, Any]) -> str:
+    """``veilmap train …`` with every setting that is not the default."""
+    words = ["veilmap", "train", str(read_with.get("path", "DATA"))]
+    for part, usual in zip(_parts(run, read_with), _parts(RunSettings(), {}), strict=True):
+        words += option_words(part, usual)
+    return shlex.join([*words, "--out", "RUN"])
+
+
+def train_toml(run: RunSettings, read_with: Mapping[str, Any]) -> str:
+    """The same as a settings file."""
+    names = [each.name for each in fields(SettingsFile)]
+    parts, usual = _parts(run, read_with), _parts(RunSettings(), {})
+    tables = {
+        name: {key: value for key, value in plain(own).items() if value != plain(other).get(key)}
+        for name, own, other in zip(names, parts, usual, strict=True)
+    }
+    return toml({name: table for name, table in tables.items() if table})
+
+
+def _parts(run: RunSettings, read_with: Mapping[str, Any]) -> Sequence[Any]:
+    """In the order of a settings file: the run's, and how its data are read."""
+    columns = parse(Columns, read_with.get("columns", {}), "columns")
+    reading = parse(Reading, read_with.get("reading", {}), "reading")
+    return [*(getattr(run, part.name) for part in fields(RunSettings)), columns, reading]
+
+
+def _home_m(ranked: Ranked) -> float:
+    """Where no attack names a home in every seed, the server is as far away as can be."""
+    value = ranked.mean(_HOME)
+    return inf if value is None else value
+
+
+def _about(ranked: Ranked) -> str:
+    return f"{ranked.name}, {hidden(ranked, _HOME)}, {loss(ranked)}"
+
+
+def _asked(most_db: float | None, least_m: float | None) -> str:
+    asked = []
+    if least_m is not None:
+        asked.append(f"a server that stays {least_m:,.0f} m from home")
+    if most_db is not None:
+        asked.append(f"a loss of at most {most_db:g} dB")
+    return " and ".join(asked)
+
+
+def _narrow(ranked: Ranked, least_m: float | None) -> str:
+    if least_m is None or _HOME not in ranked.strongest:
+        return ""
+    figure = ranked.strongest[_HOME].figure
+    if figure.mean - figure.std >= least_m:
+        return ""
+    return " A seed that is one standard deviation worse misses the bound: run more seeds."
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value

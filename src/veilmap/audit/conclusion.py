@@ -1,0 +1,125 @@
+"""From the results of all runs to a finished audit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from veilmap.audit.advice import advice, choose
+from veilmap.audit.content import configurations, ground
+from veilmap.audit.finished import Audit
+from veilmap.audit.ranking import Ranking, rank
+from veilmap.audit.redaction import (
+    command_without_places,
+    read_without_places,
+    run_without_places,
+    without_places,
+)
+from veilmap.audit.unit import Result
+from veilmap.audit.words import headline, knows, oracle, sentences
+from veilmap.audit.work import Work
+from veilmap.errors import UserError
+from veilmap.report.page.content import Advice, Content, Made, Verdict
+from veilmap.settings import plain, toml
+from veilmap.study.prepare import Prepared
+from veilmap.study.results import versions
+
+
+def conclude(work: Work, results: Sequence[Result], command: str, seconds: float) -> Audit:
+    """Compare the configurations and say what comes out.
+
+    Raises:
+        UserError: the configuration as it is has no figures.
+    """
+    ranking = rank(results)
+    as_it_is = next(iter(work.runs))
+    if as_it_is in ranking.failed:
+        raise UserError(f"{as_it_is}, the configuration as it is: {ranking.failed[as_it_is]}")
+    made = _made(work, command, seconds)
+    return Audit(
+        settings=work.settings,
+        ranking=ranking,
+        content=_content(work, ranking, results, made),
+        results=tuple(results),
+        record=_record(work, made),
+    )
+
+
+def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made) -> Content:
+    verdict = _verdict(work, ranking, results)
+    recommended = verdict.advice.configuration if verdict.advice else None
+    data, tower = work.prepared.data, work.settings.audit.tower
+    return Content(
+        title=f"Privacy audit of {data.source}, cell {work.prepared.cell}",
+        verdict=verdict,
+        targets=work.targets,
+        attacks=work.settings.audit.method,
+        configurations=configurations(ranking, results, recommended),
+        rows=[row for each in results for row in each.rows],
+        history=[line for each in results for line in each.history],
+        rmse_constant_db=ranking.as_it_is.rmse_constant_db,
+        made=made,
+        ground=None if work.redact else ground(results, data.timezone, tower),
+    )
+
+
+def _verdict(work: Work, ranking: Ranking, results: Sequence[Result]) -> Verdict:
+    used = dict.fromkeys(name for each in results for name in each.oracle)
+    return Verdict(
+        headline=headline(ranking, work.targets),
+        sentences=tuple(sentences(ranking)),
+        knows=knows(work.settings),
+        oracle=oracle(list(used)),
+        advice=_advice(work, ranking),
+    )
+
+
+def _advice(work: Work, ranking: Ranking) -> Advice | None:
+    choice = choose(ranking, work.settings.audit)
+    if choice is None:
+        return None
+    run, read_with = work.runs[choice.ranked.name], work.prepared.data.read_with
+    if work.redact:
+        run, read_with = run_without_places(run), read_without_places(read_with)
+    return advice(choice, run, read_with)
+
+
+def _made(work: Work, command: str, seconds: float) -> Made:
+    settings = without_places(work.settings) if work.redact else work.settings
+    return Made(
+        command=command_without_places(command) if work.redact else command,
+        settings_toml=toml(plain(settings)),
+        seeds=work.settings.seeds,
+        versions=versions(),
+        data=_about_data(work.prepared),
+        seconds=seconds,
+    )
+
+
+def _record(work: Work, made: Made) -> dict[str, Any]:
+    settings = without_places(work.settings) if work.redact else work.settings
+    return {
+        **plain(settings),
+        "resolved": {
+            "command": made.command,
+            "targets": list(work.targets),
+            "configurations": list(work.runs),
+            "seeds": list(made.seeds),
+            "redacted": work.redact,
+        },
+        "data": made.data,
+        "versions": made.versions,
+    }
+
+
+def _about_data(prepared: Prepared) -> dict[str, Any]:
+    data = prepared.data
+    return {
+        "source": data.source,
+        "cell": prepared.cell,
+        "rows_of_cell": len(data),
+        "users": len(prepared.users),
+        "rounds": len(prepared.rounds),
+        "dropped": {fault.kind: fault.rows for fault in data.dropped},
+        "files_left_out": len(data.left_out),
+        "timezone": data.timezone,
+        "fingerprint": data.fingerprint,
+    }

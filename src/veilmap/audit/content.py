@@ -1,0 +1,130 @@
+"""From the results of an audit to what a report shows."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from statistics import fmean
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from veilmap.audit.positions import Points, Positions
+from veilmap.audit.ranking import Ranked, Ranking
+from veilmap.audit.unit import Result
+from veilmap.geo import Projection
+from veilmap.report.page.content import Configuration, Found, Ground, Overlay, StepCost, Track
+
+
+def configurations(
+    ranking: Ranking, results: Sequence[Result], recommended: str | None
+) -> tuple[Configuration, ...]:
+    """One line of the panel each."""
+    return tuple(
+        Configuration(
+            name=each.name,
+            rmse_db=each.rmse_db,
+            rmse_loss_db=each.rmse_loss_db,
+            points_share=each.points_share,
+            strongest=each.strongest,
+            is_as_it_is=each is ranking.as_it_is,
+            is_on_frontier=each.dominated_by is None,
+            dominated_by=each.dominated_by,
+            is_recommended=each.name == recommended,
+            costs=_costs(each, results),
+        )
+        for each in ranking.configurations
+    )
+
+
+def ground(
+    results: Sequence[Result], timezone: str, tower_deg: tuple[float, float] | None
+) -> Ground | None:
+    """All positions, of the first seed; None if none were kept."""
+    kept = {r.configuration: r.positions for r in results if r.positions is not None}
+    if not kept:
+        return None
+    first = next(iter(kept.values()))
+    starts = {line["round"]: line["start_s"] for r in results for line in r.history}
+    rounds = sorted({int(t) for points in first.truth.values() for t in points.rounds})
+    project = Projection(first.epsg)
+    return Ground(
+        area_deg=_corners(first),
+        rounds=tuple(rounds),
+        starts=tuple(_moment(starts[t], timezone) for t in rounds),
+        truth={user: _track(points, project) for user, points in first.truth.items()},
+        chosen={
+            (name, user): _track(points, project)
+            for name, own in kept.items()
+            for user, points in own.chosen.items()
+        },
+        found={
+            (name, attack, user): _found(own, attack, user)
+            for name, own in kept.items()
+            for attack, user in own.locations
+        },
+        signal={name: _overlay(own) for name, own in kept.items()},
+        tower_deg=tower_deg,
+    )
+
+
+def _costs(ranked: Ranked, results: Sequence[Result]) -> tuple[StepCost, ...]:
+    """Step by step, over the seeds: mean time, most memory, most spent."""
+    runs = [each.steps for each in results if each.configuration == ranked.name]
+    found = []
+    for same in zip(*runs, strict=True):
+        spent = {
+            name: max(step["spent"].get(name, 0.0) for step in same) for name in same[0]["spent"]
+        }
+        found.append(
+            StepCost(
+                step=same[0]["step"],
+                milliseconds=1000 * fmean(step["seconds"] for step in same),
+                peak_mb=max(step["peak_mb"] for step in same),
+                learning_seconds=fmean(step["learning_seconds"] for step in same),
+                spent=spent,
+            )
+        )
+    return tuple(found)
+
+
+def _corners(positions: Positions) -> list[tuple[float, float]]:
+    area = positions.area
+    x_m, y_m = (area.x_min_m, area.x_max_m), (area.y_min_m, area.y_max_m)
+    around = [(x_m[0], y_m[0]), (x_m[1], y_m[0]), (x_m[1], y_m[1]), (x_m[0], y_m[1])]
+    lat_deg, lon_deg = Projection(positions.epsg).degrees(np.array(around))
+    return list(zip(lat_deg.tolist(), lon_deg.tolist(), strict=True))
+
+
+def _found(positions: Positions, attack: str, user: str) -> Found:
+    project = Projection(positions.epsg)
+    locations, cloud = positions.locations[attack, user], positions.clouds[attack, user]
+    placed = _inverse(locations, project), _inverse(cloud, project)
+    return Found(
+        locations=_track(placed[0], project),
+        inside=positions.area.contains(placed[0].xy_m),
+        cloud=_track(placed[1], project),
+        weights=placed[1].weights,
+    )
+
+
+def _inverse(points: Points, project: Projection) -> Points:
+    """Those that have a place on earth: far outside its zone a projection has no inverse."""
+    if not len(points.rounds):
+        return points
+    good = np.isfinite(project.degrees(points.xy_m)).all(axis=0)
+    return Points(points.xy_m[good], points.rounds[good], points.weights[good])
+
+
+def _track(points: Points, project: Projection) -> Track:
+    if not len(points.rounds):
+        return Track(np.empty(0), np.empty(0), points.rounds)
+    lat_deg, lon_deg = project.degrees(points.xy_m)
+    return Track(lat_deg, lon_deg, points.rounds)
+
+
+def _overlay(positions: Positions) -> Overlay:
+    west, south, east, north = positions.box_deg
+    return Overlay(south, west, north, east, positions.signal_dbm.astype(np.float64))
+
+
+def _moment(start_s: float, timezone: str) -> str:
+    return f"{datetime.fromtimestamp(start_s, ZoneInfo(timezone)):%Y-%m-%d %H:%M}"

@@ -1,0 +1,127 @@
+"""A finished audit: tables, words, and the report."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from veilmap.audit.ranking import FIGURES, Ranking
+from veilmap.audit.settings import AuditSettings
+from veilmap.audit.unit import Result
+from veilmap.audit.words import decibels, hidden, loss
+from veilmap.report.page.content import Configuration, Content, Verdict
+from veilmap.report.page.page import write_page
+from veilmap.study.results import results
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What ``veilmap.audit`` gives.
+
+    Attributes:
+        settings: that decided it.
+        ranking: the configurations compared.
+        content: all that the report shows.
+        results: one per configuration and seed.
+        record: the settings as given and resolved, the data, the versions; ready for JSON.
+    """
+
+    settings: AuditSettings
+    ranking: Ranking = field(repr=False)
+    content: Content = field(repr=False)
+    results: tuple[Result, ...] = field(repr=False)
+    record: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer in words."""
+        return self.content.verdict
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """One for each configuration, attack, target and seed, with all figures."""
+        return pl.DataFrame(list(self.content.rows), infer_schema_length=None)
+
+    @property
+    def history(self) -> pl.DataFrame:
+        """One for each configuration, attack, target, seed and round."""
+        return pl.DataFrame(list(self.content.history), infer_schema_length=None)
+
+    @property
+    def configurations(self) -> pl.DataFrame:
+        """One for each configuration, over its seeds and targets."""
+        lines = [_line(each) for each in self.content.configurations]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+    def report(self, path: str | Path, *, tiles: str | None = None) -> None:
+        """Write the page; ``tiles`` is the address of a server of map tiles, asked by a browser."""
+        write_page(self.content, Path(path), tiles=tiles)
+
+    def as_json(self) -> dict[str, Any]:
+        """The content of ``results.json``: figures and words, no position."""
+        rows, history = (
+            [dict(each) for each in lines] for lines in (self.content.rows, self.content.history)
+        )
+        return {
+            **results(dict(self.record), rows, history),
+            "configurations": [_line(each) for each in self.content.configurations],
+            "failed": dict(self.ranking.failed),
+            "verdict": asdict(self.verdict),
+        }
+
+    def lines(self) -> list[tuple[str, str, str, str, str]]:
+        """The table of the panel as text: name, RMSE, loss, what is hidden, standing."""
+        return [
+            (
+                each.name,
+                decibels(each.rmse_db),
+                loss(each),
+                hidden(each, self.ranking.privacy),
+                _standing(own),
+            )
+            for each, own in zip(
+                self.ranking.configurations, self.content.configurations, strict=True
+            )
+        ]
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<p>{escape(text)}</p>" for text in self.verdict.sentences)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>"
+            for line in self.lines()
+        )
+        return f"<p><b>{escape(self.verdict.headline)}</b></p>{words}<table>{rows}</table>"
+
+
+def _line(each: Configuration) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for name in FIGURES:
+        best = each.strongest.get(name)
+        figures |= {
+            name: best.figure.mean if best else None,
+            f"{name}_std": best.figure.std if best else None,
+            f"{name}_attack": best.attack if best else None,
+        }
+    return {
+        "configuration": each.name,
+        "rmse_db": each.rmse_db.mean,
+        "rmse_db_std": each.rmse_db.std,
+        "rmse_loss_db": each.rmse_loss_db,
+        "points_share": each.points_share,
+        **figures,
+        "is_on_frontier": each.is_on_frontier,
+        "dominated_by": each.dominated_by,
+        "is_recommended": each.is_recommended,
+    }
+
+
+def _standing(each: Configuration) -> str:
+    marks = {
+        "as it is": each.is_as_it_is,
+        "on the frontier": each.is_on_frontier,
+        "recommended": each.is_recommended,
+    }
+    return ", ".join(mark for mark, holds in marks.items() if holds)

@@ -1,0 +1,176 @@
+"""What an audit says, in sentences."""
+
+from collections.abc import Iterator, Sequence
+
+from veilmap.audit.ranking import Ranked, Ranking
+from veilmap.audit.settings import AuditSettings
+from veilmap.audit.unit import TOP_PLACES
+from veilmap.report.page.content import Spread
+
+# A found place so near is a place where the user was; a home so far away is hidden.
+NEAR_M = 50.0
+# The figures that stand in for privacy, as they read in a sentence.
+PRIVACY = {
+    "home_error_m": "the error of home",
+    "emd_paper": "the distance between true and found places (EMD)",
+}
+KNOWS = (
+    "every update of every user, one by one, and the weights that it started from",
+    "who sent it, in which round, and from how many points",
+    "the network, the rate and the number of steps with which phones train",
+    "the area, the scale of positions in it, and the offset of the labels",
+    "which defences phones take, with their settings; their random numbers stay unknown",
+)
+ORACLE = {
+    "area": "the area is the bounding box of the cell's measurements; give the public one: --area",
+    "scaler": "positions are scaled by everybody's data; give the public --area, and --scaler area",
+    "label_offset_dbm": "the labels' offset is the mean of everybody's data; give --label-offset",
+    "public sample": "the gan learned from a sample of everybody's data",
+    "the start of dlg": "dlg started near the true centroid of each round",
+}
+
+
+def metres(figure: Spread) -> str:
+    """``43 ± 5 m``; without the spread where there is one seed."""
+    return f"{figure.mean:,.0f}{_deviation(figure, ',.0f')} m"
+
+
+def decibels(figure: Spread) -> str:
+    """``4.99 ± 0.05 dB``."""
+    return f"{figure.mean:.2f}{_deviation(figure, '.2f')} dB"
+
+
+def hidden(ranked: Ranked, privacy: str) -> str:
+    """What the strongest attack is left with: ``home within 43 ± 5 m (search)``."""
+    best = ranked.strongest.get(privacy)
+    if best is None:
+        return "no attack names a place in every seed"
+    if privacy == "home_error_m":
+        return f"home within {metres(best.figure)} ({best.attack})"
+    figure = f"{best.figure.mean:.1f}{_deviation(best.figure, '.1f')} √m"
+    return f"EMD {figure} ({best.attack})"
+
+
+def headline(ranking: Ranking, targets: Sequence[str]) -> str:
+    """How near the strongest attacker comes under the configuration as it is."""
+    own = ranking.as_it_is
+    begin = f"As it is ({own.name}), "
+    if own.is_blind and not _points_at_a_place(own):
+        return f"{begin}no attack does better than random points in the area."
+    home, places = own.strongest.get("home_error_m"), own.strongest.get("recall_50m")
+    if home is None:
+        return f"{begin}no attack names a home in every seed: {hidden(own, 'emd_paper')}."
+    who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
+    found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
+    if len(targets) > 1:
+        span = own.over_targets["home_error_m"]
+        found += (
+            f", on average over {len(targets)} users (the nearest {span.least:,.0f} m, the median "
+            f"{span.median:,.0f} m, the farthest {span.most:,.0f} m)"
+        )
+    if places is None:
+        return f"{begin}{found}."
+    by = "" if places.attack == home.attack else f" ({places.attack})"
+    of = min(TOP_PLACES, own.top_places)
+    count = f"{_count(places.figure.mean * of)} of the {_count(of)} places where the user is most"
+    return f"{begin}{found} and finds {count} to within 50 m{by}."
+
+
+def sentences(ranking: Ranking) -> Iterator[str]:
+    """What else is to be said, the most important first."""
+    yield from _better(ranking)
+    yield _map(ranking.as_it_is)
+    yield from _frontier(ranking)
+    yield from _caveats(ranking)
+    for name, why in ranking.failed.items():
+        yield f"{name} has no figures: {why}."
+
+
+def knows(settings: AuditSettings) -> tuple[str, ...]:
+    """What the attacker was allowed to know."""
+    return (*KNOWS, f"that a round lasts {settings.task.interval}, and when it began")
+
+
+def oracle(names: Sequence[str]) -> tuple[str, ...]:
+    """What was used that no real server has."""
+    return tuple(ORACLE.get(name, name) for name in names)
+
+
+def _better(ranking: Ranking) -> Iterator[str]:
+    """The most private, and the most private of those that cost nothing."""
+    own, privacy = ranking.as_it_is, ranking.privacy
+    better = [
+        each
+        for each in ranking.frontier
+        if (each.mean(privacy) or 0) > (own.mean(privacy) or 0) and each is not own
+    ]
+    if not better:
+        yield "No configuration of the panel keeps the server farther away."
+        return
+    free = [each for each in better if each.rmse_loss_db <= 0]
+    best = max(better, key=lambda each: each.mean(privacy) or 0)
+    for each in dict.fromkeys((*(free[-1:]), best)):
+        yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{_but(each)}"
+
+
+def loss(ranked: Ranked) -> str:
+    """``+0.21 dB``."""
+    return f"{ranked.rmse_loss_db:+.2f} dB"
+
+
+def _but(ranked: Ranked) -> str:
+    if not _points_at_a_place(ranked):
+        return ""
+    near = ranked.strongest["nearest_m"]
+    return (
+        f" But {near.attack} still points at a place where the user was, to {metres(near.figure)}."
+    )
+
+
+def _points_at_a_place(ranked: Ranked) -> bool:
+    near, random_m = ranked.mean("nearest_m"), ranked.nearest_random_m
+    return near is not None and near <= NEAR_M and (random_m is None or near < random_m / 2)
+
+
+def _map(own: Ranked) -> str:
+    constant = f"a map that says the same everywhere has {own.rmse_constant_db:.2f} dB"
+    text = f"The map as it is has an RMSE of {decibels(own.rmse_db)}; {constant}"
+    if own.beats_constant:
+        return f"{text}."
+    return f"{text}, which is better: find settings that learn with veilmap tune."
+
+
+def _frontier(ranking: Ranking) -> Iterator[str]:
+    what = PRIVACY[ranking.privacy]
+    each = [
+        f"{one.name} ({decibels(one.rmse_db)}, {hidden(one, ranking.privacy)})"
+        for one in ranking.frontier
+    ]
+    yield f"On the frontier of RMSE and {what}: {'; '.join(each)}."
+    beaten = [
+        f"{one.name} (by {one.dominated_by})"
+        for one in ranking.configurations
+        if one.dominated_by is not None
+    ]
+    if beaten:
+        yield f"Dominated, so less accurate and less private than another: {'; '.join(beaten)}."
+
+
+def _caveats(ranking: Ranking) -> Iterator[str]:
+    own, rest = ranking.as_it_is, ranking.configurations[1:]
+    worse = [each.name for each in rest if not each.beats_constant]
+    if worse:
+        yield f"No better than a map that says the same everywhere: {'; '.join(worse)}."
+    blind = [each.name for each in rest if each.is_blind and not _points_at_a_place(each)]
+    if blind:
+        yield f"No attack does better than random points under: {'; '.join(blind)}."
+    if own.rmse_db.std == 0:
+        yield "One seed alone: another may give other numbers."
+
+
+def _count(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _deviation(figure: Spread, spec: str) -> str:
+    return f" ± {figure.std:{spec}}" if figure.std else ""

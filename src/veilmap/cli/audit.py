@@ -1,0 +1,194 @@
+"""``veilmap audit``."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+from rich.progress import Progress, TaskID
+
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.search import Search
+from veilmap.audit.audit import audit
+from veilmap.audit.finished import Audit
+from veilmap.audit.panel import panel
+from veilmap.audit.ranking import Ranked
+from veilmap.audit.settings import AuditSettings, Question
+from veilmap.audit.store import Store
+from veilmap.audit.words import decibels, hidden
+from veilmap.audit.work import Hooks
+from veilmap.cli.console import progress, say, stderr, stdout, table
+from veilmap.cli.data import read_and_say
+from veilmap.cli.options import (
+    ColumnOptions,
+    NetworkOptions,
+    ProtectionOptions,
+    ReadingOptions,
+    TaskOptions,
+    TestOptions,
+    TrainingOptions,
+)
+from veilmap.federation.plan import Training
+from veilmap.model.network import Network
+from veilmap.rounds import Split
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+from veilmap.study.attack_settings import DlgSettings
+from veilmap.study.prepare import Prepared
+from veilmap.study.protection import Protection
+from veilmap.study.settings import Task
+
+INTERRUPTED = 130
+
+
+def _group(title: str, order: int) -> Parameter:
+    return Parameter(name="*", group=Group(title, sort_key=order))
+
+
+QuestionOptions = Annotated[Question, _group("What is asked", 0)]
+DlgOptions = Annotated[DlgSettings, _group("dlg", 8)]
+SearchOptions = Annotated[Search, _group("search", 9)]
+HeatmapOptions = Annotated[Heatmap, _group("heatmap", 10)]
+
+
+def audit_(
+    data: str = "campus",
+    *,
+    out: Path = Path("audit"),
+    redact: bool = False,
+    figures: bool = False,
+    tiles: str | None = None,
+    jobs: int | None = None,
+    config: Path | None = None,
+    model: Path | None = None,
+    question: QuestionOptions = Question(),
+    task: TaskOptions = Task(),
+    training: TrainingOptions = Training(),
+    protection: ProtectionOptions = Protection(),
+    test: TestOptions = Split(),
+    network: NetworkOptions = Network(),
+    columns: ColumnOptions = Columns(),
+    reading: ReadingOptions = Reading(),
+    dlg: DlgOptions = DlgSettings(),
+    search: SearchOptions = Search(),
+    heatmap: HeatmapOptions = Heatmap(),
+) -> None:
+    """Find out how near the server comes to users' homes, and what keeps it away at which price.
+
+    A panel of configurations is trained and attacked, several seeds each, and compared in a report
+    for the browser. Other than in "veilmap train" the defaults are --label-offset none,
+    --split random, --learning-rate 2e-4, --max-iterations 500, --attack-rate 0.05, --cells 300
+    and --finest 30. Ctrl-C keeps what is finished, and the same command goes on from there.
+
+    Args:
+        data: a measurement file, a folder or archive of them, or a simulated world:
+            campus or london.
+        out: folder for the report and what it is made of.
+        redact: keep figures only, and no position; also removes those of an earlier audit there.
+        figures: also write figures for print, as PDF and PNG.
+        tiles: address of a server of map tiles for the report, such as
+            https://tile.example.org/{z}/{x}/{y}.png; by default the page asks nobody.
+        jobs: how many runs at once; by default one per core.
+        config: settings file (TOML) under the options given here.
+        model: settings file that "veilmap tune" wrote.
+    """
+    settings = AuditSettings(
+        task=task,
+        test=test,
+        model=network,
+        training=training,
+        protection=protection,
+        audit=question,
+        dlg=dlg,
+        search=search,
+        heatmap=heatmap,
+    )
+    # Before the data are read, which may take long.
+    panel(settings)
+    Store(out).refuse_taken()
+    measurements = read_and_say(data, columns, reading)
+    with progress() as bar:
+        teller = _Teller(bar, out)
+        try:
+            finished = audit(
+                measurements,
+                settings,
+                out=out,
+                redact=redact,
+                figures=figures,
+                tiles=tiles,
+                jobs=jobs,
+                command=shlex.join(["veilmap", *sys.argv[1:]]),
+                hooks=teller.hooks,
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            stderr.print(teller.stopped(), soft_wrap=True)
+            sys.exit(INTERRUPTED)
+    _show(finished, out, redact, figures)
+
+
+class _Teller:
+    """Says how an audit gets on."""
+
+    def __init__(self, bar: Progress, out: Path) -> None:
+        self._bar, self._out = bar, out
+        self._job: TaskID | None = None
+        self._done, self._all = 0, 0
+        self.hooks = Hooks(self._begin, self._unit, self._configuration, self._redacted)
+
+    def stopped(self) -> str:
+        kept = f"{self._done} of {self._all} runs are kept in {self._out}"
+        return f"stopped; {kept}; the same command goes on from there"
+
+    def _begin(self, prepared: Prepared, targets: tuple[str, ...], units: int, kept: int) -> None:
+        self._done, self._all = kept, units
+        data, area = prepared.data, prepared.plan.area
+        rounds = f"{len(prepared.rounds)} rounds of {prepared.settings.task.interval}"
+        size = f"{area.width_m / 1000:.2f} km x {area.height_m / 1000:.2f} km"
+        say(
+            f"{data.source}, cell {prepared.cell}: {len(data):,} rows of {len(prepared.users)} "
+            f"users, {rounds}, {size}"
+        )
+        who = "user" if len(targets) == 1 else "users"
+        before = f"; {kept} are there from before" if kept else ""
+        say(f"attacking {who} {', '.join(targets)} in {units} runs{before}\n")
+        self._job = self._bar.add_task("auditing", total=units, completed=kept)
+
+    def _unit(self, *_: object) -> None:
+        self._done += 1
+        if self._job is not None:
+            self._bar.advance(self._job)
+
+    def _configuration(self, ranked: Ranked) -> None:
+        say(f"{ranked.name}: RMSE {decibels(ranked.rmse_db)}, {hidden(ranked, 'home_error_m')}")
+
+    def _redacted(self, files: int) -> None:
+        if files:
+            say(f"removed {files} files with positions of an earlier audit from {self._out}")
+
+
+def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
+    verdict, store = finished.verdict, Store(out)
+    say(f"\n{verdict.headline}")
+    for sentence in verdict.sentences:
+        say(f"\n{sentence}")
+    stdout.print()
+    lines = table(None, "configuration", "RMSE", "loss", "strongest attack", "", left=1)
+    for line in finished.lines():
+        lines.add_row(*line)
+    stdout.print(lines)
+    say("\nthe attacker knew:")
+    for fact in verdict.knows:
+        say(f"  {fact}")
+    say("oracle, known to no real server:")
+    for fact in verdict.oracle or ("nothing",):
+        say(f"  {fact}")
+    if verdict.advice is not None:
+        say(f"\n{verdict.advice.words}\n\n{verdict.advice.command}\n\n{verdict.advice.toml}")
+    say(f"\nwrote {store.report}")
+    if figures:
+        say(f"wrote {store.figures}")
+    if not redact:
+        say("it shows where people were; keep it as you keep the data, or add --redact")
