@@ -2,6 +2,7 @@
 
 import warnings
 from io import BytesIO
+from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -27,11 +28,20 @@ def fitted_sheet(size: tuple[float, float]) -> Figure:
 
 def png(figure: Figure) -> bytes:
     """The figure as a PNG file."""
+    return _saved(figure, "png")
+
+
+def pdf(figure: Figure) -> bytes:
+    """The figure as a PDF file, without the date, which would differ every time."""
+    return _saved(figure, "pdf", metadata={"CreationDate": None})
+
+
+def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
     file = BytesIO()
     with warnings.catch_warnings():
         # A name in letters that the font lacks is shown as boxes; that is no news for the user.
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        figure.savefig(file, format="png", dpi=DPI)
+        figure.savefig(file, format=kind, dpi=DPI, **options)
     return file.getvalue()
 
 

@@ -13,7 +13,7 @@ from veilmap.audit.redaction import (
     run_without_places,
     without_places,
 )
-from veilmap.audit.unit import Result
+from veilmap.audit.unit import Result, Row
 from veilmap.audit.words import headline, knows, oracle, sentences
 from veilmap.audit.work import Work
 from veilmap.errors import UserError
@@ -54,11 +54,16 @@ def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made
         attacks=work.settings.audit.method,
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
-        history=[line for each in results for line in each.history],
+        history=[_single(line) for each in results for line in each.history],
         rmse_constant_db=ranking.as_it_is.rmse_constant_db,
         made=made,
         ground=None if work.redact else ground(results, data.timezone, tower),
     )
+
+
+def _single(line: Row) -> Row:
+    """Without the lists in it, which are no column of a table."""
+    return {name: value for name, value in line.items() if not isinstance(value, list | tuple)}
 
 
 def _verdict(work: Work, ranking: Ranking, results: Sequence[Result]) -> Verdict:

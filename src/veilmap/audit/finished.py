@@ -74,6 +74,7 @@ class Audit:
 
     def lines(self) -> list[tuple[str, str, str, str, str]]:
         """The table of the panel as text: name, RMSE, loss, what is hidden, standing."""
+        both = zip(self.ranking.configurations, self.content.configurations, strict=True)
         return [
             (
                 each.name,
@@ -82,9 +83,7 @@ class Audit:
                 hidden(each, self.ranking.privacy),
                 _standing(own),
             )
-            for each, own in zip(
-                self.ranking.configurations, self.content.configurations, strict=True
-            )
+            for each, own in both
         ]
 
     def _repr_html_(self) -> str:
@@ -121,7 +120,7 @@ def _line(each: Configuration) -> dict[str, Any]:
 def _standing(each: Configuration) -> str:
     marks = {
         "as it is": each.is_as_it_is,
-        "on the frontier": each.is_on_frontier,
+        "frontier": each.is_on_frontier,
         "recommended": each.is_recommended,
     }
     return ", ".join(mark for mark, holds in marks.items() if holds)

@@ -168,7 +168,7 @@ def _history(unit: Unit, run: Run, attacked: AttackRun) -> list[Row]:
                     "configuration": unit.configuration,
                     "seed": unit.seed,
                     "target": attacked.target,
-                    **{key: value for key, value in line.items() if key != "layer_norms"},
+                    **line,
                     "norm": hypot(*attacked.norms[each.round]),
                     "distance_trained_m": trained_m if np.isfinite(trained_m) else None,
                     "bound_m": None if bound_std is None else bound_std * largest_m,

@@ -113,8 +113,9 @@ def _draw_heaps(
     if len(shares):
         sizes = _LARGEST_BUBBLE**2 * shares / largest
         axes.scatter(
-            *in_km(xy_m, area), sizes, ACCENT, alpha=0.7, linewidths=0, zorder=2, label="weight"
-        )
+            *in_km(xy_m, area), sizes, ACCENT, alpha=0.7, linewidths=0, zorder=2, label="weight",
+            rasterized=True,
+        )  # fmt: skip
 
 
 def _draw_found(

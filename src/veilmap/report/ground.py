@@ -20,7 +20,9 @@ _WIDEST = 2.0  # a view's longer side over its shorter
 _MARGIN = 0.07  # room for the arrows to what lies outside
 
 _OUTLINE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": (0, (4, 3))}
+# Rasterised: in a PDF, tens of thousands of points would each be drawn when it is opened.
 _POINTS: dict[str, Any] = {
+    "rasterized": True,
     "marker": "o",
     "markersize": 2.2,
     "markerfacecolor": TRUTH,

@@ -1,0 +1,117 @@
+"""The figures of an audit for print, each as PDF and PNG."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
+from veilmap.audit.finished import Audit
+from veilmap.audit.positions import Points, Positions
+from veilmap.audit.unit import Result
+from veilmap.canvas import pdf, png
+from veilmap.files import write_whole
+from veilmap.local_data import LocalData
+from veilmap.report.draw_rounds import draw_rounds
+from veilmap.report.draw_tradeoff import draw_tradeoff
+from veilmap.report.draw_whereabouts import draw_whereabouts
+
+# What the trade-off is drawn by, and how its axis reads.
+_TRADEOFFS = {
+    "home_error_m": "error of home, m: up is private",
+    "emd_paper": "EMD, √m: up is private",
+}
+
+
+def write_figures(audit: Audit, folder: Path) -> None:
+    """The trade-off; of the two configurations to compare also where, and round by round.
+
+    The names of those with positions in them begin with ``where``.
+    """
+    for name, figure in _figures(audit):
+        write_whole(folder / f"{name}.pdf", pdf(figure))
+        write_whole(folder / f"{name}.png", png(figure))
+
+
+def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
+    rows = audit.content.rows
+    for figure, label in _TRADEOFFS.items():
+        if any(row[figure] is not None for row in rows):
+            yield f"tradeoff-{figure}", draw_tradeoff(rows, figure, label, audit.content.title)
+    for result in audit.results:
+        if result.positions is not None and result.configuration in _compared(audit):
+            for number, user in enumerate(audit.content.targets):
+                yield from _of_target(result, result.positions, user, number)
+
+
+def _compared(audit: Audit) -> tuple[str, str]:
+    """The configuration as it is, and the one recommended, or the most private."""
+    advice, ranking = audit.verdict.advice, audit.ranking
+    most = max(ranking.frontier, key=lambda each: each.mean(ranking.privacy) or 0.0)
+    return ranking.as_it_is.name, advice.configuration if advice else most.name
+
+
+def _of_target(
+    result: Result, positions: Positions, user: str, number: int
+) -> Iterator[tuple[str, Figure]]:
+    readable = re.sub(r"[^A-Za-z0-9.=_]+", "-", result.configuration).strip(".-")
+    found = {
+        attack: _reconstructions(result, positions, attack, user)
+        for attack, owner in positions.locations
+        if owner == user
+    }
+    truth = {t: _local_data(positions.truth[user], t) for t in _rounds(positions.truth[user])}
+    norms = {
+        line["round"]: line["layer_norms"] for line in result.history if line["target"] == user
+    }
+    title = f"Where the server places user {user} ({result.configuration})"
+    where = draw_whereabouts(found, truth, positions.area, title)
+    yield f"where-{readable}-target{number}", where
+    title = f"User {user}, round by round ({result.configuration})"
+    yield f"rounds-{readable}-target{number}", draw_rounds(found, truth, norms, title)
+
+
+def _reconstructions(
+    result: Result, positions: Positions, attack: str, user: str
+) -> list[Reconstruction]:
+    """What was found, as the attack gave it."""
+    locations, clouds = positions.locations[attack, user], positions.clouds[attack, user]
+    return [
+        Reconstruction(
+            round=line["round"],
+            user=user,
+            start_s=line["start_s"],
+            n=line["n"],
+            xy_m=_location_m(locations, line["round"]),
+            cosine=np.nan if line["cosine"] is None else line["cosine"],
+            iterations=line["iterations"],
+            seconds=line["seconds"],
+            outcome=Outcome[line["outcome"].upper()],
+            cloud=_cloud(clouds, line["round"]),
+        )
+        for line in result.history
+        if line["attack"] == attack and line["target"] == user
+    ]
+
+
+def _location_m(points: Points, t: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    at = points.xy_m[points.rounds == t]
+    return at[0] if len(at) else np.full(2, np.nan)
+
+
+def _cloud(points: Points, t: int) -> Cloud:
+    own = points.rounds == t
+    return (
+        Cloud(points.xy_m[own], points.weights[own]) if own.any() else Cloud.at(np.full(2, np.nan))
+    )
+
+
+def _rounds(points: Points) -> list[int]:
+    return [int(t) for t in np.unique(points.rounds)]
+
+
+def _local_data(points: Points, t: int) -> LocalData:
+    xy_m = points.xy_m[points.rounds == t]
+    return LocalData(xy_m, np.zeros(len(xy_m)), np.zeros(len(xy_m)))
