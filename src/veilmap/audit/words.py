@@ -109,7 +109,7 @@ def _better(ranking: Ranking) -> Iterator[str]:
         return
     free = [each for each in better if each.rmse_loss_db <= 0]
     best = max(better, key=lambda each: each.mean(privacy) or 0)
-    for each in dict.fromkeys((*(free[-1:]), best)):
+    for each in [*(one for one in free[-1:] if one is not best), best]:
         yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{_but(each)}"
 
 

@@ -1,0 +1,62 @@
+"""Small audits, and rankings made by hand."""
+
+from dataclasses import replace
+
+import polars as pl
+
+from tests.conftest import make_measurements
+from veilmap.audit.ranking import Range, Ranked, Ranking
+from veilmap.report.page.content import Spread, Strongest
+
+# Quick: two users, two days, a small network, few steps of every attack.
+TINY = {
+    "interval": "1d",
+    "hidden": (8,),
+    "activations": ("relu",),
+    "dropout": (0.0,),
+    "max_iterations": 10,
+    "cells": 20,
+    "finest_m": 100.0,
+    "seeds": 2,
+    "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
+}
+
+
+def make_data(rows=200, users=2):
+    return make_measurements(rows=rows, users=users)
+
+
+def renamed(data, names):
+    """The same measurements by users of other names."""
+    table = data.table.with_columns(pl.col("user").replace_strict(names))
+    return replace(data, table=table)
+
+
+def ranked(name, rmse_db, home_m, *, std=0.0, nearest_m=None, emd=None, recall=None, **more):
+    """A configuration whose strongest attack is search."""
+    given = {
+        "home_error_m": home_m,
+        "nearest_m": nearest_m,
+        "emd_paper": emd,
+        "recall_50m": recall,
+    }
+    known = {figure: value for figure, value in given.items() if value is not None}
+    return Ranked(
+        **{
+            "name": name,
+            "rmse_db": Spread(rmse_db, 0.1),
+            "rmse_constant_db": 6.0,
+            "rmse_loss_db": rmse_db - 5.0,
+            "points_share": 1.0,
+            "strongest": {f: Strongest("search", Spread(v, std)) for f, v in known.items()},
+            "over_targets": {f: Range(v / 2, v, 2 * v) for f, v in known.items()},
+            "nearest_random_m": 300.0,
+            "is_blind": False,
+            "top_places": 5.0,
+            **more,
+        }
+    )
+
+
+def ranking(*configurations, failed=None):
+    return Ranking(configurations, "home_error_m", failed or {})

@@ -1,0 +1,120 @@
+import re
+import shlex
+import tomllib
+from dataclasses import fields
+
+import pytest
+
+from tests.audit.making import ranked, ranking
+from veilmap.audit.advice import advice, choose, train_command, train_toml
+from veilmap.audit.panel import panel
+from veilmap.audit.settings import AuditSettings, Question
+from veilmap.cli.app import make_app
+from veilmap.settings import parse, plain
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+from veilmap.study.settings import RunSettings, SettingsFile
+
+# At 5 dB as it is.
+PLAIN = ranked("plain", 5.0, 40.0)
+CHEAP = ranked("cheap", 5.2, 250.0, std=10.0)
+GOOD = ranked("good", 5.4, 350.0, std=100.0)
+DEAR = ranked("dear", 7.0, 900.0)
+ALL = ranking(PLAIN, CHEAP, GOOD, DEAR)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "name", "words"),
+    [
+        ({"min_home_error_m": 300.0}, "good", "For a server that stays 300 m from home: good"),
+        ({"max_rmse_loss_db": 0.3}, "cheap", "For a loss of at most 0.3 dB: cheap"),
+        ({"max_rmse_loss_db": 3.0}, "dear", "dear, home within 900 m"),
+        (
+            {"max_rmse_loss_db": 3.0, "min_home_error_m": 300.0},
+            "good",
+            "300 m from home and a loss of at most 3 dB: good",
+        ),
+        ({"min_home_error_m": 1000.0}, "dear", "The nearest is dear, .* it misses by 100 m"),
+        (
+            {"max_rmse_loss_db": 0.3, "min_home_error_m": 300.0},
+            "cheap",
+            "No configuration has .* The nearest is cheap, .*it misses by 50 m",
+        ),
+        ({"max_rmse_loss_db": 0.0}, "plain", "plain"),
+    ],
+)
+def test_the_bounds_decide(bounds, name, words):
+    choice = choose(ALL, Question(**bounds))
+    assert choice.ranked.name == name
+    assert re.search(words, choice.words)
+
+
+def test_nothing_is_recommended_unasked():
+    assert choose(ALL, Question()) is None
+
+
+def test_a_bound_within_one_deviation_is_called_narrow():
+    assert "run more seeds" in choose(ALL, Question(min_home_error_m=300.0)).words
+    assert "run more seeds" not in choose(ALL, Question(min_home_error_m=200.0)).words
+
+
+READ_WITH = {
+    "path": "my data; rm -rf $HOME.csv",
+    "columns": plain(Columns(user="the user's", cell_column="c")),
+    "reading": plain(Reading(timezone="Europe/Athens", drop_invalid=True, max_accuracy_m=100.0)),
+}
+HARD = {
+    "cell": "x204",
+    "interval": "1d",
+    "area": (-0.2, 51.4, 0.1, 51.6),
+    "label_offset_dbm": -96.5,
+    "hidden": (16, 8),
+    "activations": ("tanh", "relu"),
+    "dropout": (0.1, 0.0),
+    "batch_size": "inf",
+    "defended": ("0", "</script>", "../x y"),
+}
+
+
+def cases():
+    for name, run in panel(AuditSettings.of(gan=True)).items():
+        yield pytest.param(run, {}, id=name)
+    hard = RunSettings.of(**HARD, defence=("farthest:eps_m=50,num=20", "dp:epsilon=100"))
+    yield pytest.param(hard, READ_WITH, id="hard")
+
+
+def whole(run, read_with):
+    """All tables of a settings file."""
+    parts = {part.name: getattr(run, part.name) for part in fields(RunSettings)}
+    columns = parse(Columns, read_with.get("columns", {}), "columns")
+    reading = parse(Reading, read_with.get("reading", {}), "reading")
+    return {**parts, "columns": columns, "reading": reading}
+
+
+@pytest.mark.parametrize(("run", "read_with"), list(cases()))
+def test_the_command_line_is_parsed_back_to_the_same_run(run, read_with):
+    words = shlex.split(train_command(run, read_with))
+    assert words[:2] == ["veilmap", "train"]
+    _, bound, _ = make_app().parse_args(words[1:], exit_on_error=False, print_error=False)
+    given = bound.arguments
+    usual = whole(RunSettings(), {})
+    found = {"model": given.get("network")} | {
+        name: given.get(name) for name in usual if name != "model"
+    }
+    found = {name: usual[name] if found[name] is None else found[name] for name in usual}
+    assert found == whole(run, read_with)
+    assert given["data"] == read_with.get("path", "DATA")
+
+
+@pytest.mark.parametrize(("run", "read_with"), list(cases()))
+def test_the_settings_file_is_parsed_back_to_the_same_run(run, read_with):
+    tables = tomllib.loads(train_toml(run, read_with))
+    assert parse(SettingsFile, tables, "file") == SettingsFile(**whole(run, read_with))
+
+
+def test_advice_names_the_configuration():
+    choice = choose(ALL, Question(min_home_error_m=300.0))
+    told = advice(choice, RunSettings.of(seed=4), {})
+    assert told.configuration == "good"
+    assert told.command == "veilmap train DATA --seed=4 --out RUN"
+    assert told.toml == "[task]\nseed = 4\n"

@@ -1,0 +1,48 @@
+import pytest
+
+from veilmap.audit.panel import DEFENCES, panel
+from veilmap.audit.settings import AuditSettings
+from veilmap.errors import UserError
+from veilmap.study.configuration import configure
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"gan": True, "epochs": 1, "batch_size": "inf"},
+        {"label_offset_dbm": "mean", "defence": ["diverse"], "batch_size": 32},
+        {"cumulative": True, "learning_rate": 1e-3},
+        {"configurations": ["fedavg:learning_rate=1e-5 + dp:epsilon=3", "fedsgd + centre"]},
+    ],
+)
+def test_every_name_stands_for_its_settings(given):
+    settings = AuditSettings.of(**given)
+    for name, run in panel(settings).items():
+        assert configure(settings.run, name) == run
+
+
+def test_the_panel_begins_with_the_settings_as_they_are():
+    assert list(panel(AuditSettings()))[:2] == ["fedavg", "fedsgd:learning_rate=0.001"]
+    assert len(panel(AuditSettings())) == 2 + len(DEFENCES)
+    own = AuditSettings.of(batch_size=32, defence=["random:num=5"])
+    names = list(panel(own))
+    assert names[:2] == ["fedavg:batch_size=32 + random:num=5", "fedavg:batch_size=32"]
+    assert panel(own)[names[0]] == own.run
+
+
+def test_the_gan_comes_when_asked_for():
+    assert not any("gan" in name for name in panel(AuditSettings()))
+    assert "fedavg + gan:rho=0.5" in panel(AuditSettings.of(gan=True))
+
+
+def test_what_does_not_go_with_the_settings_is_left_out_of_the_usual_panel():
+    names = list(panel(AuditSettings.of(cumulative=True)))
+    assert names[0] == "cumulative fedavg"
+    assert not any("geoind" in name for name in names)
+
+
+def test_all_faults_of_own_configurations_are_told_at_once():
+    given = ["fedavg + divers", "fedsgg", "fedavg", "fedavg"]
+    with pytest.raises(UserError, match=r"'divers'.*'fedsgg'.*'fedavg' is there twice"):
+        panel(AuditSettings.of(configurations=given))

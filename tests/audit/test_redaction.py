@@ -1,0 +1,25 @@
+from veilmap.audit.redaction import (
+    command_without_places,
+    read_without_places,
+    run_without_places,
+    without_places,
+)
+from veilmap.audit.settings import AuditSettings
+
+BOX = (-0.2, 51.4, 0.1, 51.6)
+
+
+def test_no_place_stays_in_the_settings():
+    settings = AuditSettings.of(area=BOX, tower=(51.5, -0.1), cell="a")
+    assert "51" not in str(without_places(settings)).replace("0.51", "")
+    assert without_places(settings).task.cell == "a"
+    assert run_without_places(settings.run).task.area is None
+    assert read_without_places({"path": "a", "reading": {"box": BOX, "since": "2024"}}) == {
+        "path": "a",
+        "reading": {"since": "2024"},
+    }
+
+
+def test_no_place_stays_in_the_command():
+    command = "veilmap audit 'a b' --area -0.2 51.4 0.1 51.6 --seeds 2 --tower=51.5 -0.1 --redact"
+    assert command_without_places(command) == "veilmap audit 'a b' --seeds 2 --redact"

@@ -1,0 +1,101 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.audit.making import ranked, ranking
+from veilmap.audit.words import headline, hidden, metres, oracle, sentences
+from veilmap.report.page.content import Spread
+
+PLAIN = ranked("fedavg", 5.0, 43.2, std=5.1, recall=0.6, nearest_m=20.0)
+FAR = ranked("fedavg + farthest", 5.5, 900.0, nearest_m=13.0)
+FREE = ranked("fedavg + centre", 4.9, 200.0, nearest_m=100.0)
+
+
+def test_the_headline_by_hand():
+    """3 of 5 is a recall of 0.6."""
+    assert headline(ranking(PLAIN), ["0"]) == (
+        "As it is (fedavg), the strongest attack (search) places the home of user 0 within "
+        "43 ± 5 m and finds 3 of the 5 places where the user is most to within 50 m."
+    )
+
+
+def test_several_users_are_told_apart():
+    said = headline(ranking(PLAIN), ["0", "1", "2"])
+    assert "a user's home within 43 ± 5 m, on average over 3 users" in said
+    assert "the nearest 22 m, the median 43 m, the farthest 86 m" in said
+
+
+def test_a_user_with_two_places_has_no_five():
+    assert "1 of the 2 places" in headline(
+        ranking(ranked("a", 5.0, 9.0, recall=0.5, top_places=2.0)), ["0"]
+    )
+
+
+def test_attacks_that_find_nothing_are_said_to():
+    blind = ranked("fedavg", 5.0, 43.0, is_blind=True)
+    assert headline(ranking(blind), ["0"]) == (
+        "As it is (fedavg), no attack does better than random points in the area."
+    )
+    near = ranked("fedavg", 5.0, 43.0, is_blind=True, nearest_m=4.0)
+    assert "within 43 m" in headline(ranking(near), ["0"])
+
+
+def test_a_missing_home_falls_back_to_emd():
+    nowhere = ranked("fedavg", 5.0, None, emd=12.34)
+    assert headline(ranking(nowhere), ["0"]) == (
+        "As it is (fedavg), no attack names a home in every seed: EMD 12.3 √m (search)."
+    )
+
+
+def test_better_ones_are_told_with_their_price():
+    said = list(sentences(ranking(PLAIN, FAR, FREE)))
+    assert said[0] == "fedavg + centre brings that to home within 200 m (search) for -0.10 dB."
+    assert said[1] == (
+        "fedavg + farthest brings that to home within 900 m (search) for +0.50 dB. "
+        "But search still points at a place where the user was, to 13 m."
+    )
+
+
+def test_nothing_better_is_said_too():
+    near = ranked("fedavg + dp", 7.0, 10.0, dominated_by="fedavg")
+    said = list(sentences(ranking(PLAIN, near)))
+    assert said[0] == "No configuration of the panel keeps the server farther away."
+    assert any("fedavg + dp (by fedavg)" in each for each in said)
+    assert any(
+        each == "No better than a map that says the same everywhere: fedavg + dp." for each in said
+    )
+
+
+def test_a_map_that_a_constant_beats_is_called_so():
+    said = list(sentences(ranking(ranked("fedavg", 6.5, 43.0))))
+    assert any("6.00 dB, which is better: find settings that learn" in each for each in said)
+    said = list(sentences(ranking(PLAIN)))
+    assert not any("which is better" in each for each in said)
+
+
+def test_what_failed_is_told_with_its_reason():
+    said = list(sentences(ranking(PLAIN, failed={"fedavg + dp": "training diverged"})))
+    assert said[-1] == "fedavg + dp has no figures: training diverged."
+
+
+def test_one_seed_is_said_to_be_one():
+    alone = replace(PLAIN, rmse_db=Spread(5.0, 0.0))
+    assert any(each.startswith("One seed alone") for each in sentences(ranking(alone)))
+    assert not any(each.startswith("One seed alone") for each in sentences(ranking(PLAIN)))
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"), [(Spread(1234.5, 0.0), "1,234 m"), (Spread(9.6, 0.2), "10 ± 0 m")]
+)
+def test_metres(figure, text):
+    assert metres(figure) == text
+
+
+def test_what_nobody_found_is_said_so():
+    assert hidden(ranked("a", 5.0, None), "home_error_m") == "no attack names a place in every seed"
+
+
+def test_an_oracle_comes_with_its_cure():
+    (area, start) = oracle(["area", "the start of dlg"])
+    assert "--area" in area
+    assert "true centroid" in start
