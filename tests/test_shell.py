@@ -18,7 +18,6 @@ def test_units_belong_to_the_code():
         "label-offset",
         "max-rmse-loss",
         "seed",
-        "lat",
     ]
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from veilmap.area import Area
-    from veilmap.audit.audit import audit
-    from veilmap.audit.finished import Audit
-    from veilmap.audit.settings import AuditSettings
+    from veilmap.auditing.audit import audit
+    from veilmap.auditing.finished import Audit
+    from veilmap.auditing.settings import AuditSettings
     from veilmap.errors import UserError
     from veilmap.federation.observation import Observation
     from veilmap.federation.plan import Training
@@ -63,8 +63,8 @@ _HOMES = {
     "Area": "veilmap.area",
     "AttackRun": "veilmap.study.attack_run",
     "AttackSettings": "veilmap.study.attack_settings",
-    "Audit": "veilmap.audit.finished",
-    "AuditSettings": "veilmap.audit.settings",
+    "Audit": "veilmap.auditing.finished",
+    "AuditSettings": "veilmap.auditing.settings",
     "Columns": "veilmap.sources.columns",
     "Header": "veilmap.federation.side_knowledge",
     "Measurements": "veilmap.measurements",
@@ -81,7 +81,7 @@ _HOMES = {
     "TranscriptWriter": "veilmap.transcript",
     "UserError": "veilmap.errors",
     "attack": "veilmap.study.attack",
-    "audit": "veilmap.audit.audit",
+    "audit": "veilmap.auditing.audit",
     "export": "veilmap.signal_map.export",
     "read": "veilmap.sources.reader",
     "train": "veilmap.study.train",

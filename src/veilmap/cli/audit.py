@@ -10,14 +10,14 @@ from rich.progress import Progress, TaskID
 
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.search import Search
-from veilmap.audit.audit import audit
-from veilmap.audit.finished import Audit
-from veilmap.audit.panel import panel
-from veilmap.audit.ranking import Ranked
-from veilmap.audit.settings import AuditSettings, Question
-from veilmap.audit.store import Store
-from veilmap.audit.words import decibels, hidden
-from veilmap.audit.work import Hooks
+from veilmap.auditing.audit import audit
+from veilmap.auditing.finished import Audit
+from veilmap.auditing.panel import panel
+from veilmap.auditing.ranking import Ranked
+from veilmap.auditing.settings import AuditSettings, Question
+from veilmap.auditing.store import Store
+from veilmap.auditing.words import decibels, hidden
+from veilmap.auditing.work import Hooks
 from veilmap.cli.console import progress, say, stderr, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.options import (

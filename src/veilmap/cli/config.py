@@ -34,7 +34,7 @@ def _layer(values: dict[str, Any], source: str) -> Dict:
 
 def _audit_base() -> dict[str, Any]:
     """What an audit takes for granted differs from a run's, and stands under all that is given."""
-    from veilmap.audit.settings import BASE
+    from veilmap.auditing.settings import BASE
 
     return _by_option(BASE)
 
@@ -58,7 +58,7 @@ def _refuse_fractions(arguments: ArgumentCollection) -> None:
 
 def _flat(path: Path) -> dict[str, Any]:
     """The values of a settings file by option name, after a check of the whole file."""
-    from veilmap.audit.settings import AuditFile
+    from veilmap.auditing.settings import AuditFile
     from veilmap.settings import load_toml, parse
 
     tables = load_toml(path)

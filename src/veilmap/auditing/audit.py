@@ -5,12 +5,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from veilmap.audit.conclusion import conclude
-from veilmap.audit.finished import Audit
-from veilmap.audit.panel import panel
-from veilmap.audit.settings import AuditSettings
-from veilmap.audit.store import Store
-from veilmap.audit.work import Hooks, Work
+from veilmap.auditing.conclusion import conclude
+from veilmap.auditing.finished import Audit
+from veilmap.auditing.panel import panel
+from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.store import Store
+from veilmap.auditing.work import Hooks, Work
 from veilmap.errors import UserError
 from veilmap.files import write_json
 from veilmap.measurements import Measurements
@@ -75,6 +75,6 @@ def _write(finished: Audit, store: Store, figures: bool, tiles: str | None) -> N
     finished.report(store.report, tiles=tiles)
     if figures:
         # Matplotlib is slow to load and needed only here.
-        from veilmap.audit.figures import write_figures
+        from veilmap.auditing.figures import write_figures
 
         write_figures(finished, store.figures)

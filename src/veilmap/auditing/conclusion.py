@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from veilmap.audit.advice import advice, choose
-from veilmap.audit.content import configurations, ground
-from veilmap.audit.finished import Audit
-from veilmap.audit.ranking import Ranking, rank
-from veilmap.audit.redaction import (
+from veilmap.auditing.advice import advice, choose
+from veilmap.auditing.content import configurations, ground
+from veilmap.auditing.finished import Audit
+from veilmap.auditing.ranking import Ranking, rank
+from veilmap.auditing.redaction import (
     command_without_places,
     read_without_places,
     run_without_places,
     without_places,
 )
-from veilmap.audit.unit import Result, Row
-from veilmap.audit.words import headline, knows, oracle, sentences
-from veilmap.audit.work import Work
+from veilmap.auditing.unit import Result, Row
+from veilmap.auditing.words import headline, knows, oracle, sentences
+from veilmap.auditing.work import Work
 from veilmap.errors import UserError
 from veilmap.report.page.content import Advice, Content, Made, Verdict
 from veilmap.settings import plain, toml

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from veilmap.audit.positions import Positions, positions_of
+from veilmap.auditing.positions import Positions, positions_of
 from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.local_data import LocalData

@@ -11,8 +11,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from veilmap.audit.positions import Positions
-from veilmap.audit.unit import Result, Unit
+from veilmap.auditing.positions import Positions
+from veilmap.auditing.unit import Result, Unit
 from veilmap.errors import UserError
 from veilmap.files import write_json, write_whole
 from veilmap.measurements import Measurements
@@ -51,7 +51,9 @@ class Store:
             result = _read(json.loads(file.read_bytes()))
             if not unit.with_positions or result.failed is not None:
                 return result
-            with np.load(file.with_suffix(".npz"), allow_pickle=False) as arrays:
+            # From memory: numpy would leave a damaged file open.
+            packed = BytesIO(file.with_suffix(".npz").read_bytes())
+            with np.load(packed, allow_pickle=False) as arrays:
                 positions = Positions.read(dict(arrays), unit.targets)
             return replace(result, positions=positions)
         except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.audit.making import ranked, ranking
-from veilmap.audit.words import headline, hidden, metres, oracle, sentences
+from tests.auditing.making import ranked, ranking
+from veilmap.auditing.words import headline, hidden, metres, oracle, sentences
 from veilmap.report.page.content import Spread
 
 PLAIN = ranked("fedavg", 5.0, 43.2, std=5.1, recall=0.6, nearest_m=20.0)

@@ -5,20 +5,27 @@ from dataclasses import replace
 import polars as pl
 
 from tests.conftest import make_measurements
-from veilmap.audit.ranking import Range, Ranked, Ranking
+from veilmap.attacks.methods import METHODS
+from veilmap.auditing.ranking import Range, Ranked, Ranking
 from veilmap.report.page.content import Spread, Strongest
 
-# Quick: two users, two days, a small network, few steps of every attack.
+# Quick: two users, two days, a small network, and two of the attacks.
 TINY = {
+    "method": ("search", "neurons"),
     "interval": "1d",
     "hidden": (8,),
     "activations": ("relu",),
     "dropout": (0.0,),
+    "seeds": 2,
+    "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
+}
+# All attacks, few steps of each.
+ALL_ATTACKS = {
+    **TINY,
+    "method": METHODS,
     "max_iterations": 10,
     "cells": 20,
     "finest_m": 100.0,
-    "seeds": 2,
-    "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
 }
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from veilmap.audit.panel import DEFENCES, panel
-from veilmap.audit.settings import AuditSettings
+from veilmap.auditing.panel import DEFENCES, panel
+from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError
 from veilmap.study.configuration import configure
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from veilmap.audit.settings import AuditSettings
+from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse
 from veilmap.federation.side_knowledge import configuration_name
 from veilmap.study.configuration import configure

@@ -1,13 +1,14 @@
 """The runs of an audit: which there are, which are there from before, and the rest."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 
-from veilmap.audit.ranking import Ranked, rank_one
-from veilmap.audit.settings import AuditSettings
-from veilmap.audit.store import Store
-from veilmap.audit.unit import Key, Result, Unit
-from veilmap.audit.workers import run_units
+from veilmap.auditing.ranking import Ranked, rank_one
+from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.store import Store
+from veilmap.auditing.unit import Key, Result, Unit
+from veilmap.auditing.workers import run_units
 from veilmap.errors import UserError, refuse
 from veilmap.measurements import Measurements
 from veilmap.study.prepare import Prepared, prepare
@@ -59,12 +60,14 @@ class Work:
         told: set[str] = set()
         self._tell(done, told, hooks)
         missing = [unit for unit in units if unit.key not in done]
-        for unit, result in run_units(missing, self._data, jobs):
-            if store is not None:
-                store.save(unit, self._data, result)
-            done[unit.key] = result
-            hooks.on_unit(unit, result)
-            self._tell(done, told, hooks)
+        # Closed at once when it is left, because workers would go on until somebody notices.
+        with closing(run_units(missing, self._data, jobs)) as running:
+            for unit, result in running:
+                if store is not None:
+                    store.save(unit, self._data, result)
+                done[unit.key] = result
+                hooks.on_unit(unit, result)
+                self._tell(done, told, hooks)
         return tuple(done[unit.key] for unit in units)
 
     def _units(self) -> list[Unit]:

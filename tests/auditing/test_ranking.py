@@ -1,8 +1,8 @@
 import pytest
 
-from tests.audit.making import ranked
-from veilmap.audit.ranking import Range, rank, rank_one
-from veilmap.audit.unit import Result
+from tests.auditing.making import ranked
+from veilmap.auditing.ranking import Range, rank, rank_one
+from veilmap.auditing.unit import Result
 from veilmap.report.page.content import Spread
 
 

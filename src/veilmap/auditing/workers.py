@@ -1,18 +1,19 @@
 """Units on all cores, each result as soon as it is there."""
 
 import signal
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Generator, Sequence
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
 
-from veilmap.audit.unit import Result, Unit, run_unit
+from veilmap.auditing.unit import Result, Unit, run_unit
 from veilmap.measurements import Measurements
 
 
 def run_units(
     units: Sequence[Unit], data: Measurements, jobs: int
-) -> Iterator[tuple[Unit, Result]]:
+) -> Generator[tuple[Unit, Result], None, None]:
     """Run them in their order, as many at once as there are ``jobs``.
 
     ``data`` should be the cell's alone, because every worker gets them. An interrupt stops the
@@ -24,10 +25,17 @@ def run_units(
         return
     # One thread each: the products are small, and bits must not depend on the number of cores.
     with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-        workers = Parallel(return_as="generator_unordered", batch_size=1)
+        running = Parallel(return_as="generator_unordered", batch_size=1)(
+            delayed(_in_worker)(unit, data) for unit in units
+        )
         try:
-            yield from workers(delayed(_in_worker)(unit, data) for unit in units)
+            for done in running:
+                yield done
         except BaseException:  # also GeneratorExit and the user's interrupt
+            with warnings.catch_warnings():
+                # That work is thrown away is what was asked for.
+                warnings.filterwarnings("ignore", ".*tasks", UserWarning)
+                running.close()
             get_reusable_executor().shutdown(wait=True, kill_workers=True)
             raise
 

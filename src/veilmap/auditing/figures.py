@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
-from veilmap.audit.finished import Audit
-from veilmap.audit.positions import Points, Positions
-from veilmap.audit.unit import Result
+from veilmap.auditing.finished import Audit
+from veilmap.auditing.positions import Points, Positions
+from veilmap.auditing.unit import Result
 from veilmap.canvas import pdf, png
 from veilmap.files import write_whole
 from veilmap.local_data import LocalData

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from veilmap.audit.positions import Points, Positions
-from veilmap.audit.ranking import Ranked, Ranking
-from veilmap.audit.unit import Result
+from veilmap.auditing.positions import Points, Positions
+from veilmap.auditing.ranking import Ranked, Ranking
+from veilmap.auditing.unit import Result
 from veilmap.geo import Projection
 from veilmap.report.page.content import Configuration, Found, Ground, Overlay, StepCost, Track
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from statistics import fmean, median, stdev
 
-from veilmap.audit.unit import Result, Row
+from veilmap.auditing.unit import Result, Row
 from veilmap.report.page.content import Spread, Strongest
 
 # A figure, and which of two is worse for the user.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from veilmap.audit.settings import AuditSettings
+from veilmap.auditing.settings import AuditSettings
 from veilmap.study.settings import RunSettings
 
 

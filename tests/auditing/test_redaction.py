@@ -1,10 +1,10 @@
-from veilmap.audit.redaction import (
+from veilmap.auditing.redaction import (
     command_without_places,
     read_without_places,
     run_without_places,
     without_places,
 )
-from veilmap.audit.settings import AuditSettings
+from veilmap.auditing.settings import AuditSettings
 
 BOX = (-0.2, 51.4, 0.1, 51.6)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from veilmap.audit.ranking import Ranked, Ranking
-from veilmap.audit.settings import AuditSettings
-from veilmap.audit.unit import TOP_PLACES
+from veilmap.auditing.ranking import Ranked, Ranking
+from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.unit import TOP_PLACES
 from veilmap.report.page.content import Spread
 
 # A found place so near is a place where the user was; a home so far away is hidden.

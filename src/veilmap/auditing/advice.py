@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
-from veilmap.audit.ranking import Ranked, Ranking
-from veilmap.audit.settings import Question
-from veilmap.audit.words import hidden, loss
+from veilmap.auditing.ranking import Ranked, Ranking
+from veilmap.auditing.settings import Question
+from veilmap.auditing.words import hidden, loss
 from veilmap.report.page.content import Advice
 from veilmap.settings import parse, plain, toml
 from veilmap.shell import option_words

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from veilmap.audit.ranking import FIGURES, Ranking
-from veilmap.audit.settings import AuditSettings
-from veilmap.audit.unit import Result
-from veilmap.audit.words import decibels, hidden, loss
+from veilmap.auditing.ranking import FIGURES, Ranking
+from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.unit import Result
+from veilmap.auditing.words import decibels, hidden, loss
 from veilmap.report.page.content import Configuration, Content, Verdict
 from veilmap.report.page.page import write_page
 from veilmap.study.results import results

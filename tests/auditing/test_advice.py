@@ -5,10 +5,10 @@ from dataclasses import fields
 
 import pytest
 
-from tests.audit.making import ranked, ranking
-from veilmap.audit.advice import advice, choose, train_command, train_toml
-from veilmap.audit.panel import panel
-from veilmap.audit.settings import AuditSettings, Question
+from tests.auditing.making import ranked, ranking
+from veilmap.auditing.advice import advice, choose, train_command, train_toml
+from veilmap.auditing.panel import panel
+from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.cli.app import make_app
 from veilmap.settings import parse, plain
 from veilmap.sources.columns import Columns

@@ -1,6 +1,6 @@
 import pytest
 
-from veilmap.audit.settings import BASE, AuditFile, AuditSettings, Question
+from veilmap.auditing.settings import BASE, AuditFile, AuditSettings, Question
 from veilmap.errors import UserError
 from veilmap.settings import parse, plain
 

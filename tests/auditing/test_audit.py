@@ -1,0 +1,279 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import veilmap
+from tests.auditing.making import TINY, make_data, renamed
+from veilmap.auditing import work
+from veilmap.auditing.audit import audit
+from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.store import Store
+from veilmap.auditing.work import Hooks
+from veilmap.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_data()
+
+
+@pytest.fixture(scope="module")
+def finished(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("audits") / "out"
+    return audit(data, out=out, jobs=1, min_home_error_m=1.0, **TINY), out
+
+
+def run(data, out, **given):
+    """The audit, and which units it had to run."""
+    ran = []
+    hooks = Hooks(on_unit=lambda unit, result: ran.append(unit.key))
+    found = audit(data, out=out, hooks=hooks, jobs=1, **{**TINY, **given})
+    return found, ran
+
+
+def without_seconds(table):
+    return table.drop("seconds")
+
+
+def test_the_tables_have_a_line_per_case(finished):
+    found, out = finished
+    assert found.rows.height == 2 * 2 * 2
+    assert found.configurations["configuration"].to_list() == list(TINY["configurations"])
+    assert set(found.history.columns) >= {"round", "cosine", "distance_m", "norm", "bound_m"}
+    assert isinstance(found.rows, pl.DataFrame)
+    assert found.rows["home_error_m"].dtype == pl.Float64
+    content = json.loads((out / "results.json").read_text())
+    assert content["schema"] == 1
+    assert len(content["rows"]) == found.rows.height
+    assert content["verdict"]["headline"] == found.verdict.headline
+    assert (out / "report.html").exists()
+
+
+def test_the_same_call_runs_nothing_again(data, tmp_path):
+    first, ran = run(data, tmp_path)
+    assert len(ran) == 4
+    again, ran = run(data, tmp_path)
+    assert ran == []
+    assert again.rows.equals(first.rows)
+    assert again.verdict == first.verdict
+
+
+def test_only_what_is_new_is_run(data, tmp_path):
+    run(data, tmp_path)
+    more = (*TINY["configurations"], "fedsgd")
+    assert run(data, tmp_path, configurations=more, seeds=3)[1] == [
+        ("fedavg", 2),
+        ("fedavg + farthest:eps_m=50,num=5", 2),
+        ("fedsgd", 0),
+        ("fedsgd", 1),
+        ("fedsgd", 2),
+    ]
+
+
+def test_other_settings_are_run_again(data, tmp_path):
+    run(data, tmp_path)
+    assert len(run(data, tmp_path, exact_m=0.5)[1]) == 4
+    assert len(run(data, tmp_path, target=["u1"])[1]) == 4
+
+
+def test_a_damaged_file_is_run_again(data, tmp_path):
+    first, _ = run(data, tmp_path)
+    file = sorted((tmp_path / "trials").glob("*seed1*.json"))[0]
+    file.write_bytes(file.read_bytes()[:100])
+    again, ran = run(data, tmp_path)
+    assert len(ran) == 1
+    assert without_seconds(again.rows).equals(without_seconds(first.rows))
+
+
+def test_an_interrupt_keeps_what_is_finished(data, tmp_path):
+    def interrupt(unit, result):
+        if unit.seed == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit(data, out=tmp_path, jobs=1, hooks=Hooks(on_unit=interrupt), **TINY)
+    assert len(list((tmp_path / "trials").glob("*.json"))) == 2
+    assert not (tmp_path / "report.html").exists()
+    assert len(run(data, tmp_path)[1]) == 2
+
+
+def test_an_interrupt_stops_the_workers_too(data, tmp_path):
+    def interrupt(unit, result):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit(data, out=tmp_path, jobs=2, hooks=Hooks(on_unit=interrupt), **TINY)
+    kept = len(list((tmp_path / "trials").glob("*.json")))
+    assert 1 <= kept < 4
+    assert len(run(data, tmp_path)[1]) == 4 - kept
+
+
+def test_the_number_of_jobs_changes_no_bit(data, finished):
+    found, _ = finished
+    parallel = audit(data, jobs=2, min_home_error_m=1.0, **TINY)
+    for name in ("rows", "history"):
+        one, two = getattr(found, name), getattr(parallel, name)
+        assert without_seconds(one).equals(without_seconds(two))
+    ours, theirs = (each.content.ground for each in (found, parallel))
+    for key, own in ours.found.items():
+        np.testing.assert_array_equal(own.cloud.lat_deg, theirs.found[key].cloud.lat_deg)
+
+
+def digits(values):
+    """How a coordinate would read in any file, to about a metre."""
+    return {f"{value:.5f}"[:-1] for value in np.unique(values)}
+
+
+def all_text(folder: Path) -> str:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} <= {".json", ".html", ".pdf", ".png"}
+    return "\n".join(path.read_bytes().decode("latin-1") for path in files)
+
+
+PLACES = {"area": (-0.12, 51.49, -0.08, 51.51), "tower": (51.501, -0.101)}
+
+
+def test_redaction_leaves_no_position_anywhere(data, tmp_path):
+    command = "veilmap audit x --area -0.12 51.49 -0.08 51.51 --redact"
+    kept = audit(data, out=tmp_path, jobs=1, command=command, **TINY, **PLACES)
+    assert kept.content.ground is not None
+    told = []
+    hooks = Hooks(on_redacted=told.append)
+    found = audit(
+        data, out=tmp_path, jobs=1, redact=True, figures=True, hooks=hooks, command=command,
+        min_home_error_m=1.0, **TINY, **PLACES,
+    )  # fmt: skip
+    assert found.content.ground is None
+    assert told == [3]  # two of the first seed, and the report
+    text = all_text(tmp_path)
+    table = data.table
+    for values in (table["lat_deg"], table["lon_deg"]):
+        assert not [each for each in digits(values.to_numpy()) if each in text]
+    for values in (table["x_m"], table["y_m"]):
+        assert not [v for v in values if f"{v:.1f}" in text]
+    for place in ("51.49", "51.501", "-0.101", "-0.12"):
+        assert place not in text
+    assert found.rows.height == kept.rows.height
+    assert not list(tmp_path.rglob("*.npz"))
+    assert not list(tmp_path.rglob("where-*"))
+
+
+def test_the_search_for_positions_can_fail(data, tmp_path):
+    audit(data, out=tmp_path, jobs=1, **TINY, **PLACES)
+    (tmp_path / "trials").rename(tmp_path.parent / f"{tmp_path.name}-trials")
+    text = all_text(tmp_path)
+    assert [each for each in digits(data.table["lat_deg"].to_numpy()) if each in text]
+    assert "51.49" in text
+
+
+def test_two_targets_are_told_apart(data):
+    found = audit(data, jobs=1, targets=2, **TINY)
+    assert found.content.targets == ("u0", "u1")
+    assert set(found.rows["target"]) == {"u0", "u1"}
+    assert found.rows.height == 2 * 2 * 2 * 2
+    assert "2 users" in found.verdict.headline
+    assert {user for _, _, user in found.content.ground.found} == {"u0", "u1"}
+
+
+def test_hostile_names_do_no_harm(data, tmp_path):
+    names = {"u0": "../../u0", "u1": "</script><img src=x>"}
+    found, _ = run(renamed(data, names), tmp_path / "out", targets=2)
+    assert set(found.content.targets) == set(names.values())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    assert "</script><img" not in (tmp_path / "out" / "report.html").read_text()
+    single, _ = run(renamed(data, names), tmp_path / "out", target=[names["u1"]])
+    assert "&lt;/script&gt;" in single._repr_html_()
+    assert "</script>" not in single._repr_html_()
+
+
+def test_a_notebook_shows_words_and_table(finished):
+    found, _ = finished
+    html = found._repr_html_()
+    assert found.verdict.headline in html
+    assert html.count("<tr>") == 2
+
+
+def test_the_report_goes_anywhere(finished, tmp_path):
+    found, _ = finished
+    found.report(tmp_path / "page.html")
+    assert "As it is (fedavg)" in (tmp_path / "page.html").read_text()
+
+
+def test_an_unknown_configuration_is_refused_before_anything_is_trained(data, monkeypatch):
+    monkeypatch.setattr(work, "run_units", lambda *_: pytest.fail("something was trained"))
+    given = {**TINY, "configurations": ("fedavg", "fedavg + divers")}
+    with pytest.raises(UserError, match="configuration 'fedavg \\+ divers': unknown defence"):
+        audit(data, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"target": ("z",)}, "user 'z' has no measurement in cell a; choose from: u0, u1"),
+        ({"targets": 3}, "targets must be at most 2, the users of cell a, got 3"),
+        (
+            {"configurations": ("fedavg", "fedavg + diverse (on z)")},
+            r"'fedavg \+ diverse:eps_m=50 \(on z\)': user 'z' has no measurement in the cell",
+        ),
+        ({"targetz": 3}, "did you mean 'target'"),
+    ],
+)
+def test_what_the_data_do_not_allow_is_refused(data, given, message):
+    with pytest.raises(UserError, match=message):
+        audit(data, **{**TINY, **given})
+
+
+def test_settings_and_keywords_do_not_mix(data):
+    with pytest.raises(UserError, match="settings or keywords, not both"):
+        audit(data, AuditSettings(), seeds=2)
+    with pytest.raises(UserError, match="jobs must be at least 1, got 0"):
+        audit(data, jobs=0)
+
+
+def test_a_configuration_that_fails_is_told_and_the_one_as_it_is_must_not(data):
+    bad = "fedavg:learning_rate=1e6"
+    found = audit(data, jobs=1, **{**TINY, "configurations": ("fedavg", bad)})
+    assert found.verdict.sentences[-1].startswith("fedavg:learning_rate=1000000.0 has no figures")
+    with pytest.raises(UserError, match="the configuration as it is: training diverged"):
+        audit(data, jobs=1, **{**TINY, "configurations": (bad, "fedavg")})
+
+
+def test_the_recommendation_is_marked_everywhere(finished):
+    found, _ = finished
+    name = found.verdict.advice.configuration
+    marked = found.configurations.filter(pl.col("is_recommended"))["configuration"].to_list()
+    assert marked == [name]
+    assert re.match(r"veilmap train DATA ", found.verdict.advice.command)
+
+
+def test_a_transcript_folder_is_refused_before_the_data_are_read(tmp_path):
+    (tmp_path / "transcript.json").write_text("{}")
+    with pytest.raises(UserError, match="holds a run or a transcript"):
+        audit("nowhere.csv", out=tmp_path)
+
+
+def test_the_package_offers_it():
+    assert veilmap.audit is audit
+    assert veilmap.AuditSettings is AuditSettings
+
+
+def test_figures_are_written_for_print(data, tmp_path):
+    run_it = {**TINY, "seeds": 1, "target": ("u0",)}
+    audit(data, out=tmp_path, jobs=1, figures=True, **run_it)
+    names = {path.name for path in Store(tmp_path).figures.iterdir()}
+    assert {"tradeoff-home_error_m.pdf", "tradeoff-emd_paper.png"} <= names
+    assert {"where-fedavg-target0.pdf", "rounds-fedavg-target0.png"} <= names
+    for path in Store(tmp_path).figures.iterdir():
+        magic = {".pdf": b"%PDF", ".png": b"\x89PNG"}[path.suffix]
+        assert path.read_bytes().startswith(magic)
+
+
+def test_seed_1_of_one_audit_is_seed_0_of_one_that_begins_there(data):
+    one = audit(data, jobs=1, **{**TINY, "configurations": ("fedavg",)})
+    two = audit(data, jobs=1, seed=1, **{**TINY, "configurations": ("fedavg",), "seeds": 1})
+    later = one.rows.filter(pl.col("seed") == 1)
+    assert without_seconds(later).equals(without_seconds(two.rows))

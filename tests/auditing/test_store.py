@@ -1,0 +1,112 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.auditing.making import TINY, make_data
+from veilmap.auditing.panel import panel
+from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.store import Store
+from veilmap.auditing.unit import Unit, run_unit
+from veilmap.errors import UserError
+
+
+def make_unit(name="fedavg + farthest:eps_m=50,num=5", targets=("u0", "u1"), **given):
+    settings = AuditSettings.of(**{**TINY, **given})
+    return Unit(name, panel(settings)[name], settings.attacks(0), targets, True)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_data()
+
+
+@pytest.fixture(scope="module")
+def result(data):
+    return run_unit(make_unit(), data)
+
+
+@pytest.fixture
+def store(tmp_path, data, result):
+    store = Store(tmp_path / "audit")
+    store.save(make_unit(), data, result)
+    return store
+
+
+def test_what_is_saved_is_found_again(store, data, result):
+    found = store.load(make_unit(), data)
+    assert found.rows == tuple(json.loads(json.dumps(result.rows)))
+    assert found.history == tuple(json.loads(json.dumps(result.history)))
+    assert (found.configuration, found.seed, found.failed) == (result.configuration, 0, None)
+    ours, theirs = (each.positions.arrays(("u0", "u1")) for each in (result, found))
+    assert ours.keys() == theirs.keys()
+    for name, values in ours.items():
+        np.testing.assert_array_equal(values, theirs[name])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"epochs": 2}, {"every": 2}, {"targets": ("u0",)}, {"starts": 2}, {"label_offset_dbm": -90}],
+)
+def test_other_settings_are_another_unit(store, data, given):
+    targets = given.pop("targets", ("u0", "u1"))
+    name = next(iter(panel(AuditSettings.of(**{**TINY, **given, "configurations": ["fedavg"]}))))
+    settings = AuditSettings.of(**{**TINY, **given, "configurations": ["fedavg"]})
+    unit = replace(
+        make_unit(), settings=panel(settings)[name], attacks=settings.attacks(0), targets=targets
+    )
+    assert store.load(unit, data) is None
+
+
+def test_other_data_are_another_unit(store, data):
+    assert store.load(make_unit(), make_data(rows=199)) is None
+    assert store.load(make_unit(), replace(data, timezone="Europe/Athens")) is None
+    assert store.load(make_unit(), data) is not None
+
+
+@pytest.mark.parametrize("kind", ["json", "npz"])
+@pytest.mark.parametrize("damage", ["gone", "half", "empty", "text", "zeros"])
+def test_a_damaged_file_counts_as_not_there(store, data, kind, damage):
+    (file,) = store.trials.glob(f"*.{kind}")
+    whole = file.read_bytes()
+    damaged = {"half": whole[: len(whole) // 2], "empty": b"", "text": b"[1]", "zeros": bytes(99)}
+    file.unlink() if damage == "gone" else file.write_bytes(damaged[damage])
+    assert store.load(make_unit(), data) is None
+
+
+def test_figures_alone_do_without_positions(store, data):
+    assert store.drop_positions() == 1
+    assert store.load(make_unit(), data) is None
+    assert store.load(replace(make_unit(), with_positions=False), data).positions is None
+
+
+def test_what_a_killed_audit_left_is_dropped_too(store):
+    (store.trials / ".x.npz.77.part").write_bytes(b"positions")
+    store.figures.mkdir()
+    (store.figures / "where-x.pdf").write_bytes(b"positions")
+    (store.figures / "tradeoff-x.pdf").write_bytes(b"figures")
+    store.report.write_text("positions")
+    assert store.drop_positions() == 4
+    assert [path.name for path in store.figures.iterdir()] == ["tradeoff-x.pdf"]
+
+
+def test_hostile_names_stay_in_the_folder(tmp_path, data, result):
+    store = Store(tmp_path / "audit")
+    unit = replace(make_unit(), configuration="../../</script> (on ../x)")
+    store.save(unit, data, result)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit"]
+    assert len(list(store.trials.iterdir())) == 2
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(UserError, match="file is a file; choose a folder for --out"):
+        Store(file).refuse_taken()
+    for name in ("settings.json", "model.safetensors", "transcript.json"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text("{}")
+        with pytest.raises(UserError, match="holds a run or a transcript"):
+            Store(folder).refuse_taken()
