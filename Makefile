@@ -1,4 +1,4 @@
-# make audit   train on the simulated campus, then find out what the server learned about a user
+# make audit   find out on the simulated campus how near the server comes, and what keeps it away
 # make test    all tests
 # make check   format, lint, types, direction of imports
 # make bench   speed, side by side with the usual way
@@ -11,8 +11,7 @@ READY := $(VENV)/.ready
 .PHONY: audit test check bench clean
 
 audit: $(READY)
-	$(BIN)/veilmap train campus --model examples/campus-tuned.toml --out runs/campus --overwrite
-	$(BIN)/veilmap attack runs/campus --plot --overwrite
+	$(BIN)/veilmap audit --out runs/audit
 
 test: $(READY)
 	$(BIN)/python -m pytest

@@ -1,6 +1,6 @@
 import pytest
 
-from veilmap.canvas import as_written, blank_sheet, colour_range, png
+from veilmap.canvas import as_written, blank_sheet, colour_range, pdf, png
 
 
 def test_a_flat_map_gets_ten_decibels_of_colours():
@@ -15,3 +15,13 @@ def test_a_name_is_drawn_as_it_is_written(name):
     text = figure.text(0.1, 0.5, as_written(name))
     assert png(figure).startswith(b"\x89PNG")
     assert text._preprocess_math(text.get_text()) == (name, False)
+
+
+def test_a_pdf_is_the_same_every_time():
+    sheets = [blank_sheet((2, 1)) for _ in range(2)]
+    for sheet in sheets:
+        sheet.text(0.1, 0.5, "words")
+    one, two = map(pdf, sheets)
+    assert one.startswith(b"%PDF")
+    assert one == two
+    assert b"CreationDate" not in one

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import make_measurements
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -29,3 +31,20 @@ def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(campus_fil
     assert (tmp_path / "rows.jsonl").read_text() == rows
     subprocess.run([*command, "--drop-invalid"], capture_output=True, check=True)
     assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 16
+
+
+def test_an_audit_from_python_prints_words_and_tables(tmp_path):
+    make_measurements().write_parquet(tmp_path / "little.parquet")
+    command = [
+        sys.executable, ROOT / "examples" / "audit.py", tmp_path / "little.parquet", "--seeds", "1",
+        "--interval", "1d", "--configurations", "fedsgd", "fedsgd + dp:epsilon=100",
+        "--report", tmp_path / "report.html",
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("As it is (fedsgd), ")
+    assert "veilmap train " in done.stdout
+    assert "is_on_frontier" in done.stdout
+    assert (tmp_path / "report.html").exists()

@@ -57,6 +57,7 @@ def ranked(name, rmse_db, home_m, *, std=0.0, nearest_m=None, emd=None, recall=N
             "points_share": 1.0,
             "strongest": {f: Strongest("search", Spread(v, std)) for f, v in known.items()},
             "over_targets": {f: Range(v / 2, v, 2 * v) for f, v in known.items()},
+            "home_in_worst_seed_m": None if home_m is None else home_m - std,
             "nearest_random_m": 300.0,
             "is_blind": False,
             "top_places": 5.0,

@@ -44,6 +44,7 @@ def test_the_strongest_attack_has_the_worst_mean_and_not_the_luckiest_seed():
     )
     assert found.strongest["home_error_m"].attack == "heatmap"
     assert found.strongest["home_error_m"].figure == Spread(85.0, pytest.approx(50**0.5))
+    assert found.home_in_worst_seed_m == 10.0
 
 
 def test_more_places_found_is_worse():

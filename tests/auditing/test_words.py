@@ -56,6 +56,15 @@ def test_better_ones_are_told_with_their_price():
     )
 
 
+def test_what_speaks_against_a_defence_is_said_with_it():
+    """300 m on average, but 44 m in the worst seed; and 6.5 dB where a constant has 6."""
+    lucky = ranked("lucky", 5.1, 300.0, home_in_worst_seed_m=44.0)
+    useless = ranked("useless", 6.5, 900.0)
+    first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
+    assert first.endswith("+0.10 dB. But in the worst seed home is found within 44 m.")
+    assert second.endswith("But its map is no better than one that says the same everywhere.")
+
+
 def test_nothing_better_is_said_too():
     near = ranked("fedavg + dp", 7.0, 10.0, dominated_by="fedavg")
     said = list(sentences(ranking(PLAIN, near)))

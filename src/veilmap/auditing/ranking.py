@@ -43,6 +43,7 @@ class Ranked:
         points_share: which part of the targets' measurements was trained on.
         strongest: by figure, under the attack that does best by it.
         over_targets: by figure, under that attack.
+        home_in_worst_seed_m: the least error of home, of all attacks and seeds; None if none has it.
         nearest_random_m: what random points have in place of nearest_m.
         is_blind: no attack does better than random points, by EMD.
         top_places: how many places recall_50m is a share of.
@@ -56,6 +57,7 @@ class Ranked:
     points_share: float
     strongest: Mapping[str, Strongest]
     over_targets: Mapping[str, Range]
+    home_in_worst_seed_m: float | None
     nearest_random_m: float | None
     is_blind: bool
     top_places: float
@@ -125,6 +127,11 @@ def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
     strongest = {figure: each for figure, each in best.items() if each is not None}
     rmse_db = _spread([values[0] for values in _by_seed(rows, "rmse_db").values()])
     random_m = [row["nearest_random_m"] for row in rows if row["nearest_random_m"] is not None]
+    homes_m = [
+        fmean(values)
+        for own in _by(rows, "attack").values()
+        for values in _by_seed(own, "home_error_m").values()
+    ]
     return Ranked(
         name=rows[0]["configuration"],
         rmse_db=rmse_db,
@@ -133,6 +140,7 @@ def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
         points_share=fmean(row["points_share"] for row in rows),
         strongest=strongest,
         over_targets={f: _range(rows, f, each.attack) for f, each in strongest.items()},
+        home_in_worst_seed_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
         is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
         top_places=fmean(row["true_places"] for row in rows),

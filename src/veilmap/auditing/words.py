@@ -9,6 +9,8 @@ from veilmap.report.page.content import Spread
 
 # A found place so near is a place where the user was; a home so far away is hidden.
 NEAR_M = 50.0
+# Where the worst seed has less than this share of the mean, the mean owes itself to luck.
+_LUCK = 0.5
 # The figures that stand in for privacy, as they read in a sentence.
 PRIVACY = {
     "home_error_m": "the error of home",
@@ -97,7 +99,7 @@ def oracle(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _better(ranking: Ranking) -> Iterator[str]:
-    """The most private, and the most private of those that cost nothing."""
+    """The most private: of those that cost nothing, of those worth having, and of all."""
     own, privacy = ranking.as_it_is, ranking.privacy
     better = [
         each
@@ -108,8 +110,10 @@ def _better(ranking: Ranking) -> Iterator[str]:
         yield "No configuration of the panel keeps the server farther away."
         return
     free = [each for each in better if each.rmse_loss_db <= 0]
-    best = max(better, key=lambda each: each.mean(privacy) or 0)
-    for each in [*(one for one in free[-1:] if one is not best), best]:
+    useful = [each for each in better if each.beats_constant]
+    # Along the frontier privacy grows, so the last of each is the most private.
+    last = {each.name: each for some in (free, useful, better) for each in some[-1:]}
+    for each in last.values():
         yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{_but(each)}"
 
 
@@ -119,12 +123,18 @@ def loss(ranked: Ranked) -> str:
 
 
 def _but(ranked: Ranked) -> str:
-    if not _points_at_a_place(ranked):
-        return ""
-    near = ranked.strongest["nearest_m"]
-    return (
-        f" But {near.attack} still points at a place where the user was, to {metres(near.figure)}."
-    )
+    """What speaks against it all the same."""
+    but = []
+    worst_m, mean_m = ranked.home_in_worst_seed_m, ranked.mean("home_error_m")
+    if worst_m is not None and mean_m is not None and worst_m < _LUCK * mean_m:
+        but.append(f"in the worst seed home is found within {worst_m:,.0f} m")
+    if _points_at_a_place(ranked):
+        near = ranked.strongest["nearest_m"]
+        where = f"a place where the user was, to {metres(near.figure)}"
+        but.append(f"{near.attack} still points at {where}")
+    if not ranked.beats_constant:
+        but.append("its map is no better than one that says the same everywhere")
+    return f" But {', and '.join(but)}." if but else ""
 
 
 def _points_at_a_place(ranked: Ranked) -> bool:

@@ -29,7 +29,8 @@ def run_units(
             delayed(_in_worker)(unit, data) for unit in units
         )
         try:
-            for done in running:
+            # Not "yield from", which would hand GeneratorExit on to joblib, and that warns.
+            for done in running:  # noqa: UP028
                 yield done
         except BaseException:  # also GeneratorExit and the user's interrupt
             with warnings.catch_warnings():

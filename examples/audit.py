@@ -1,0 +1,47 @@
+"""An audit from Python: how near the server comes, what keeps it away, and the tables behind it.
+
+    python examples/audit.py
+    python examples/audit.py measurements.csv --seeds 5 --out audit
+
+Without DATA it runs on the simulated campus. It prints no position.
+"""
+
+import argparse
+
+import veilmap
+
+
+def main() -> None:
+    options = _options()
+    found = veilmap.audit(
+        options.data,
+        out=options.out,
+        seeds=options.seeds,
+        interval=options.interval,
+        configurations=options.configurations,
+        min_home_error_m=300.0,
+    )
+    print(found.verdict.headline)
+    for sentence in found.verdict.sentences:
+        print(f"- {sentence}")
+    print(f"\n{found.verdict.advice.words}\n{found.verdict.advice.command}\n")
+    columns = ["configuration", "rmse_db", "home_error_m", "home_error_m_attack", "is_on_frontier"]
+    print(found.configurations.select(columns))
+    # One row for each configuration, attack, target and seed, ready for polars or pandas.
+    print(found.rows.group_by("attack", maintain_order=True).mean().select("attack", "emd_paper"))
+    found.report(options.report)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", nargs="?", default="campus")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--interval", default="1w")
+    parser.add_argument("--configurations", nargs="+", default=(), help="by default the panel")
+    parser.add_argument("--out", help="a folder to go on from later")
+    parser.add_argument("--report", default="report.html")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.auditing.making import make_data
+from tests.cli.test_cli import run
+from veilmap.auditing.settings import AuditSettings
+from veilmap.cli import audit as command
+from veilmap.cli.app import make_app
+
+TINY = [
+    "--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0",
+    "--method", "search", "neurons", "--configurations", "fedavg", "fedavg + farthest:num=5",
+]  # fmt: skip
+QUICK = [*TINY, "--seeds", "2", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "little.parquet"
+    make_data().write_parquet(path)
+    return path
+
+
+def settings_of(*words):
+    """The settings that a command line comes to."""
+    _, bound, _ = make_app().parse_args(
+        ["audit", *map(str, words)], exit_on_error=False, print_error=False
+    )
+    given = {name: value for name, value in bound.arguments.items() if name in PARTS}
+    defaults = AuditSettings()
+    parts = {own: given.get(name, getattr(defaults, own)) for name, own in PARTS.items()}
+    return AuditSettings(**parts)
+
+
+PARTS = {
+    "task": "task",
+    "test": "test",
+    "network": "model",
+    "training": "training",
+    "protection": "protection",
+    "question": "audit",
+    "dlg": "dlg",
+    "search": "search",
+    "heatmap": "heatmap",
+}
+
+
+def test_without_options_the_settings_are_those_of_python():
+    assert settings_of() == AuditSettings()
+
+
+def test_an_option_leaves_the_base_beside_it(tmp_path):
+    settings = settings_of("--interval", "1d", "--epochs", "2", "--max-rmse-loss", "0.3")
+    assert settings == AuditSettings.of(interval="1d", epochs=2, max_rmse_loss_db=0.3)
+
+
+def test_a_file_stands_between_base_and_options(tmp_path):
+    file = tmp_path / "audit.toml"
+    file.write_text(
+        '[audit]\nseeds = 5\ntarget = ["0"]\n[task]\ninterval = "1d"\n[training]\n'
+        "learning_rate = 1e-3\n[dlg]\nstarts = 2\n"
+    )
+    settings = settings_of("--config", file, "--seeds", "4")
+    assert settings == AuditSettings.of(
+        seeds=4, target=["0"], interval="1d", learning_rate=1e-3, starts=2
+    )
+
+
+def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
+    out, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--min-home-error", "1")
+    assert "little.parquet, cell a: 200 rows of 2 users" in out
+    assert "attacking user u0 in 4 runs\n" in out
+    assert "\nfedavg: RMSE " in out
+    assert "\nAs it is (fedavg), the strongest attack" in out
+    assert "On the frontier of RMSE and the error of home: " in out
+    assert "the attacker knew:\n  every update" in out
+    assert "oracle, known to no real server:\n  the area is the bounding box" in out
+    assert "For a server that stays 1 m from home in every seed: " in out
+    assert f"veilmap train {file} --interval=1d" in out
+    assert f"wrote {tmp_path / 'a' / 'report.html'}" in out
+    content = json.loads((tmp_path / "a" / "results.json").read_text())
+    assert content["settings"]["resolved"]["configurations"][0] == "fedavg"
+    again, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--redact")
+    assert "removed 3 files with positions" in again
+    assert "4 runs; 4 are there from before" in again
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--configurations", "fedavg + divers"], "unknown defence 'divers'"),
+        (["--target", "nobody"], "user 'nobody' has no measurement in cell a"),
+        (["--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["--seeds", "1.5"], "--seeds must be a whole number, got '1.5'"),
+        (["--jobs", "0"], "jobs must be at least 1, got 0"),
+        (["--max-rmse-los", "1"], "max-rmse-loss"),
+    ],
+)
+def test_a_mistake_is_one_line_and_code_2(capsys, file, tmp_path, words, message):
+    _, err = run(capsys, "audit", file, "--out", tmp_path / "a", *words, code=2)
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_broken_file_is_named(capsys, tmp_path):
+    broken = tmp_path / "broken.csv"
+    broken.write_text("user,cell,time,lat,lon,rsrp\n0,a,2024-01-01 10:00:00,51.5,-0.1,42\n")
+    _, err = run(capsys, "audit", broken, "--out", tmp_path / "a", code=2)
+    assert "broken.csv" in err
+    assert not (tmp_path / "a").exists()
+    _, err = run(capsys, "audit", tmp_path / "none.csv", "--out", tmp_path / "a", code=2)
+    assert "there is no file" in err
+
+
+def test_a_folder_of_something_else_is_refused_before_the_data_are_read(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(command, "read_and_say", lambda *_: pytest.fail("data were read"))
+    (tmp_path / "settings.json").write_text("{}")
+    _, err = run(capsys, "audit", "campus", "--out", tmp_path, code=2)
+    assert "holds a run or a transcript" in err
+
+
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path):
+    words = [
+        sys.executable, "-m", "veilmap", "audit", str(file), "--out", str(tmp_path / "a"),
+        *TINY, "--seeds", "60", "--jobs", "2",
+    ]  # fmt: skip
+    # A session of its own, so that the interrupt reaches the workers as in a terminal.
+    running = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 120
+    while len(list(tmp_path.glob("a/trials/*.json"))) < 2 and running.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    kept = len(list(tmp_path.glob("a/trials/*.json")))
+    assert running.returncode == 130, err
+    assert err == (
+        f"stopped; {kept} of 120 runs are kept in {tmp_path / 'a'}; "
+        "the same command goes on from there\n"
+    )
