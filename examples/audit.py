@@ -28,7 +28,7 @@ def main() -> None:
     columns = ["configuration", "rmse_db", "home_error_m", "home_error_m_attack", "is_on_frontier"]
     print(found.configurations.select(columns))
     # One row for each configuration, attack, target and seed, ready for polars or pandas.
-    print(found.rows.group_by("attack", maintain_order=True).mean().select("attack", "emd_paper"))
+    print(found.rows.select("attack", "emd_paper").group_by("attack", maintain_order=True).mean())
     found.report(options.report)
 
 

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -188,3 +192,22 @@ def test_the_lipschitz_constant_is_the_steepest_of_all_pairs(monkeypatch):
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[0] != drawn[2]).any()
     assert all((each > 0).all() and (each <= exact).all() for each in drawn)
+
+
+def test_the_number_of_threads_changes_no_bit():
+    code = (
+        "import numpy as np; from veilmap.theory import theorem_1_error\n"
+        "draw = np.random.default_rng(0)\n"
+        "xy, g = draw.normal(size=(3000, 2)), draw.normal(size=(3000, 224))\n"
+        "print(theorem_1_error(xy, g).tobytes().hex())"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads},
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert said[0] == said[1]

@@ -90,12 +90,12 @@ def predict_error_of(
 
 def lemma_1(xy: AnyFloats, g: AnyFloats) -> Array:
     """x_DLG = (1/B) Σ_i (g_i/ḡ) x_i, the g-weighted mean of the points: (units, 2)."""
-    return _per(_mean(g)[:, None], g.T.astype(np.float64) @ xy / len(xy))
+    return _per(_mean(g)[:, None], _moments(g, xy) / len(xy))
 
 
 def theorem_1_error(xy: AnyFloats, g: AnyFloats) -> Array:
     """‖x_DLG − x̄‖ = ‖Σ_i (g_i − ḡ)(x_i − x̄)‖ / (B|ḡ|), in the unit of ``xy``."""
-    covariance = _centred(g).T @ _centred(xy) / len(xy)
+    covariance = _moments(_centred(g), _centred(xy)) / len(xy)
     return _per(np.abs(_mean(g)), np.linalg.norm(covariance, axis=1))
 
 
@@ -158,6 +158,12 @@ def _mean(values: AnyFloats) -> Array:
 
 def _centred(values: AnyFloats) -> Array:
     return values.astype(np.float64) - _mean(values)
+
+
+def _moments(g: AnyFloats, xy: AnyFloats) -> Array:
+    """Σ_i g_i x_i for each unit; not by BLAS, whose last bits depend on the number of cores."""
+    moments: Array = np.einsum("iu,id->ud", g.astype(np.float64), xy.astype(np.float64))
+    return moments
 
 
 def _variance(values: AnyFloats) -> Array:

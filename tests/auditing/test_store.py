@@ -14,7 +14,7 @@ from veilmap.errors import UserError
 
 def make_unit(name="fedavg + farthest:eps_m=50,num=5", targets=("u0", "u1"), **given):
     settings = AuditSettings.of(**{**TINY, **given})
-    return Unit(name, panel(settings)[name], settings.attacks(0), targets, True)
+    return Unit(name, panel(settings)[name], settings.attacks(0), targets, True, True)
 
 
 @pytest.fixture(scope="module")

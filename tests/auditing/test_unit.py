@@ -20,7 +20,7 @@ def data():
 def make_unit(text="fedavg + farthest:eps_m=50,num=5", targets=("u0", "u1")):
     settings = AuditSettings.of(**{**ALL_ATTACKS, "configurations": [text]})
     ((name, run),) = panel(settings).items()
-    return Unit(name, run, settings.attacks(0), targets, True)
+    return Unit(name, run, settings.attacks(0), targets, True, True)
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ class Ranked:
         points_share: which part of the targets' measurements was trained on.
         strongest: by figure, under the attack that does best by it.
         over_targets: by figure, under that attack.
-        home_in_worst_seed_m: the least error of home, of all attacks and seeds; None if none has it.
+        home_in_worst_seed_m: the least error of home of all attacks and seeds, if any has it.
         nearest_random_m: what random points have in place of nearest_m.
         is_blind: no attack does better than random points, by EMD.
         top_places: how many places recall_50m is a share of.

@@ -43,6 +43,7 @@ class Unit:
         settings: of the run, with its seed.
         attacks: on it, without a target.
         targets: the users to find.
+        with_theory: whether to compute what the theorems say of each round, which takes time.
         with_positions: whether to keep where they were and where they were found.
     """
 
@@ -50,6 +51,7 @@ class Unit:
     settings: RunSettings
     attacks: AttackSettings
     targets: tuple[str, ...]
+    with_theory: bool
     with_positions: bool
 
     @property
@@ -68,6 +70,7 @@ class Unit:
             "settings": plain(self.settings),
             "attacks": plain(self.attacks),
             "targets": list(self.targets),
+            "theory": self.with_theory,
             "data": [data.fingerprint, data.timezone, data.projection.epsg],
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -117,7 +120,7 @@ def _attacked(unit: Unit, data: Measurements) -> Result:
     attacked = []
     for target in unit.targets:
         who = replace(unit.attacks.who, target=target)
-        attacked.append(attack(known, replace(unit.attacks, who=who), theory=True))
+        attacked.append(attack(known, replace(unit.attacks, who=who), theory=unit.with_theory))
     return Result(
         configuration=unit.configuration,
         seed=unit.seed,

@@ -79,6 +79,7 @@ class Work:
                 settings=replace(run, task=replace(run.task, seed=seed)),
                 attacks=settings.attacks(seed),
                 targets=self.targets,
+                with_theory=seed == seeds[0],
                 with_positions=seed == seeds[0] and not self.redact,
             )
             for name, run in self.runs.items()
