@@ -194,7 +194,8 @@ def test_a_notebook_shows_words_and_table(finished):
     found, _ = finished
     html = found._repr_html_()
     assert found.verdict.headline in html
-    assert html.count("<tr>") == 2
+    assert html.count("<tr>") == 3
+    assert "<td>home within …, m</td>" in html
 
 
 def test_the_report_goes_anywhere(finished, tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
-from veilmap.auditing.words import hidden, loss
+from veilmap.auditing.words import but, hidden, loss
 from veilmap.report.page.content import Advice
 from veilmap.settings import parse, plain, toml
 from veilmap.shell import option_words
@@ -43,13 +43,15 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
     asked = _asked(most_db, least_m)
     if not good:
         best = max(cheap, key=_home_m)
-        miss = f"it misses by {_or(least_m, 0.0) - _home_m(best):,.0f} m"
-        return Choice(best, f"No configuration has {asked}. The nearest is {_about(best)}; {miss}.")
+        miss = f"it misses by {_or(least_m, 0.0) - _home_m(best):,.0f} m.{but(best)}"
+        return Choice(
+            best, f"No configuration has {asked}. The nearest is {_about(best)}; {miss}.{but(best)}"
+        )
     if least_m is None:
         best = max(good, key=_home_m)
     else:
         best = min(good, key=lambda each: each.rmse_db.mean)
-    return Choice(best, f"For {asked}: {_about(best)}.")
+    return Choice(best, f"For {asked}: {_about(best)}.{but(best)}")
 
 
 def advice(choice: Choice, run: RunSettings, read_with: Mapping[str, Any]) -> Advice:

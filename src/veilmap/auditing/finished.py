@@ -11,7 +11,7 @@ import polars as pl
 from veilmap.auditing.ranking import FIGURES, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.unit import Result
-from veilmap.auditing.words import decibels, hidden, loss
+from veilmap.auditing.words import table_lines
 from veilmap.report.page.content import Configuration, Content, Verdict
 from veilmap.report.page.page import write_page
 from veilmap.study.results import results
@@ -72,19 +72,11 @@ class Audit:
             "verdict": asdict(self.verdict),
         }
 
-    def lines(self) -> list[tuple[str, str, str, str, str]]:
-        """The table of the panel as text: name, RMSE, loss, what is hidden, standing."""
-        both = zip(self.ranking.configurations, self.content.configurations, strict=True)
-        return [
-            (
-                each.name,
-                decibels(each.rmse_db),
-                loss(each),
-                hidden(each, self.ranking.privacy),
-                _standing(own),
-            )
-            for each, own in both
-        ]
+    def lines(self) -> list[tuple[str, ...]]:
+        """The table of the panel as text, the heads first."""
+        heads, *lines = table_lines(self.ranking)
+        marks = [_standing(each) for each in self.content.configurations]
+        return [(*heads, ""), *((*line, mark) for line, mark in zip(lines, marks, strict=True))]
 
     def _repr_html_(self) -> str:
         words = "".join(f"<p>{escape(text)}</p>" for text in self.verdict.sentences)

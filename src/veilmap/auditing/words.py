@@ -11,8 +11,9 @@ from veilmap.report.page.content import Spread
 NEAR_M = 50.0
 # Where the worst seed has less than this share of the mean, the mean owes itself to luck.
 _LUCK = 0.5
-# The figures that stand in for privacy, as they read in a sentence.
-PRIVACY = {
+# The figures that stand in for privacy: how they read, their format and unit.
+PRIVACY = {"home_error_m": ("home within", ",.0f", "m"), "emd_paper": ("EMD", ".1f", "√m")}
+_AXIS = {
     "home_error_m": "the error of home",
     "emd_paper": "the distance between true and found places (EMD)",
 }
@@ -34,12 +35,12 @@ ORACLE = {
 
 def metres(figure: Spread) -> str:
     """``43 ± 5 m``; without the spread where there is one seed."""
-    return f"{figure.mean:,.0f}{_deviation(figure, ',.0f')} m"
+    return f"{_figure(figure, ',.0f')} m"
 
 
 def decibels(figure: Spread) -> str:
     """``4.99 ± 0.05 dB``."""
-    return f"{figure.mean:.2f}{_deviation(figure, '.2f')} dB"
+    return f"{_figure(figure, '.2f')} dB"
 
 
 def hidden(ranked: Ranked, privacy: str) -> str:
@@ -47,10 +48,18 @@ def hidden(ranked: Ranked, privacy: str) -> str:
     best = ranked.strongest.get(privacy)
     if best is None:
         return "no attack names a place in every seed"
-    if privacy == "home_error_m":
-        return f"home within {metres(best.figure)} ({best.attack})"
-    figure = f"{best.figure.mean:.1f}{_deviation(best.figure, '.1f')} √m"
-    return f"EMD {figure} ({best.attack})"
+    what, spec, unit = PRIVACY[privacy]
+    return f"{what} {_figure(best.figure, spec)} {unit} ({best.attack})"
+
+
+def table_lines(ranking: Ranking) -> Iterator[tuple[str, str, str, str]]:
+    """The panel, under a line of heads: name, RMSE, its loss, and what attacks are left with."""
+    what, spec, unit = PRIVACY[ranking.privacy]
+    yield "configuration", "RMSE, dB", "loss, dB", f"{what} …, {unit}"
+    for each in ranking.configurations:
+        best = each.strongest.get(ranking.privacy)
+        left = f"{_figure(best.figure, spec)} ({best.attack})" if best else "-"
+        yield each.name, _figure(each.rmse_db, ".2f"), f"{each.rmse_loss_db:+.2f}", left
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
@@ -114,7 +123,7 @@ def _better(ranking: Ranking) -> Iterator[str]:
     # Along the frontier privacy grows, so the last of each is the most private.
     last = {each.name: each for some in (free, useful, better) for each in some[-1:]}
     for each in last.values():
-        yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{_but(each)}"
+        yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{but(each)}"
 
 
 def loss(ranked: Ranked) -> str:
@@ -122,19 +131,19 @@ def loss(ranked: Ranked) -> str:
     return f"{ranked.rmse_loss_db:+.2f} dB"
 
 
-def _but(ranked: Ranked) -> str:
+def but(ranked: Ranked) -> str:
     """What speaks against it all the same."""
-    but = []
+    told = []
     worst_m, mean_m = ranked.home_in_worst_seed_m, ranked.mean("home_error_m")
     if worst_m is not None and mean_m is not None and worst_m < _LUCK * mean_m:
-        but.append(f"in the worst seed home is found within {worst_m:,.0f} m")
+        told.append(f"in the worst seed home is found within {worst_m:,.0f} m")
     if _points_at_a_place(ranked):
         near = ranked.strongest["nearest_m"]
         where = f"a place where the user was, to {metres(near.figure)}"
-        but.append(f"{near.attack} still points at {where}")
+        told.append(f"{near.attack} still points at {where}")
     if not ranked.beats_constant:
-        but.append("its map is no better than one that says the same everywhere")
-    return f" But {', and '.join(but)}." if but else ""
+        told.append("its map is no better than one that says the same everywhere")
+    return f" But {', and '.join(told)}." if told else ""
 
 
 def _points_at_a_place(ranked: Ranked) -> bool:
@@ -151,7 +160,7 @@ def _map(own: Ranked) -> str:
 
 
 def _frontier(ranking: Ranking) -> Iterator[str]:
-    what = PRIVACY[ranking.privacy]
+    what = _AXIS[ranking.privacy]
     each = [
         f"{one.name} ({decibels(one.rmse_db)}, {hidden(one, ranking.privacy)})"
         for one in ranking.frontier
@@ -182,5 +191,6 @@ def _count(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _deviation(figure: Spread, spec: str) -> str:
-    return f" ± {figure.std:{spec}}" if figure.std else ""
+def _figure(figure: Spread, spec: str) -> str:
+    deviation = f" ± {figure.std:{spec}}" if figure.std else ""
+    return f"{figure.mean:{spec}}{deviation}"

@@ -175,10 +175,11 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     for sentence in verdict.sentences:
         say(f"\n{sentence}")
     stdout.print()
-    lines = table(None, "configuration", "RMSE", "loss", "strongest attack", "", left=1)
-    for line in finished.lines():
-        lines.add_row(*line)
-    stdout.print(lines)
+    heads, *lines = finished.lines()
+    panel_table = table(None, *heads)
+    for line in lines:
+        panel_table.add_row(*line)
+    stdout.print(panel_table)
     say("\nthe attacker knew:")
     for fact in verdict.knows:
         say(f"  {fact}")
