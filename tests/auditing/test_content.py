@@ -44,7 +44,7 @@ def make_result(name="fedavg", **given):
 
 def test_metres_become_degrees():
     found = ground([make_result()], "Europe/Athens", (36.15, 3.0))
-    lat_deg, lon_deg = UTM.degrees(CORNER_M + [[10.0, 10.0]])
+    lat_deg, lon_deg = UTM.degrees((CORNER_M + 10.0).reshape(1, 2))
     assert found.truth["0"].lat_deg[0] == pytest.approx(lat_deg[0])
     assert found.truth["0"].lon_deg[0] == pytest.approx(lon_deg[0])
     assert found.truth["0"].rounds.tolist() == [1, 1, 3]

@@ -1,8 +1,9 @@
 import pytest
 
-from veilmap.auditing.settings import BASE, AuditFile, AuditSettings, Question
+from veilmap.auditing.settings import AuditFile, AuditSettings, Question
 from veilmap.errors import UserError
 from veilmap.settings import parse, plain
+from veilmap.study.settings import RunSettings
 
 
 def test_the_base_stands_under_what_is_given():
@@ -13,13 +14,16 @@ def test_the_base_stands_under_what_is_given():
     assert AuditSettings.of(label_offset_dbm="mean").task.label_offset_dbm == "mean"
 
 
-def test_settings_without_a_word_are_the_base():
-    assert AuditSettings() == AuditSettings.of() == AuditSettings.of_tables(BASE, "base")
+def test_a_run_of_an_audit_is_a_run_like_any_other():
+    assert AuditSettings() == AuditSettings.of()
+    assert AuditSettings().run == RunSettings.of(
+        label_offset_dbm="none", split="random", learning_rate=2e-4
+    )
 
 
 def test_what_is_written_is_read_back():
     settings = AuditSettings.of(seeds=5, target=["0"], max_rmse_loss_db=0.3, tower=(51.5, -0.1))
-    assert AuditSettings.of_tables(plain(settings), "file") == settings
+    assert parse(AuditSettings, plain(settings), "file") == settings
 
 
 def test_a_settings_file_of_an_audit_may_hold_the_tables_of_a_run():

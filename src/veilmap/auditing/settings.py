@@ -1,7 +1,7 @@
 """Everything that decides an audit, as data."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
@@ -10,23 +10,13 @@ from pydantic import BeforeValidator, ConfigDict
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS, MethodName
 from veilmap.attacks.search import Search
+from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
 from veilmap.settings import group, parse
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
 from veilmap.study.settings import RunSettings, SettingsFile, Task
-
-# Where an audit begins, under what the user says. Raw labels, so that centred ones are a
-# configuration of their own; single test rows, whose RMSE changes least from seed to seed; a rate
-# at which the campus is learned; attacks that are as strong and faster than by default.
-BASE: dict[str, dict[str, Any]] = {
-    "task": {"label_offset_dbm": "none"},
-    "test": {"split": "random"},
-    "training": {"learning_rate": 2e-4},
-    "dlg": {"max_iterations": 500, "attack_rate": 0.05},
-    "heatmap": {"cells": 300, "finest_m": 30.0},
-}
 
 
 def _listed(value: Any) -> Any:
@@ -94,29 +84,29 @@ class Question:
 class AuditSettings(RunSettings):
     """The settings of one audit: a run's, the attacks', and the question; each a table in TOML."""
 
-    task: Task = field(default_factory=lambda: Task(**BASE["task"]))
-    test: Split = field(default_factory=lambda: Split(**BASE["test"]))
-    training: Training = field(default_factory=lambda: Training(**BASE["training"]))
+    task: AuditTask = field(default_factory=AuditTask)
+    test: AuditSplit = field(default_factory=AuditSplit)
+    training: AuditTraining = field(default_factory=AuditTraining)
     audit: Question = field(default_factory=Question)
-    dlg: DlgSettings = field(default_factory=lambda: DlgSettings(**BASE["dlg"]))
+    dlg: AuditDlg = field(default_factory=AuditDlg)
     search: Search = field(default_factory=Search)
-    heatmap: Heatmap = field(default_factory=lambda: Heatmap(**BASE["heatmap"]))
+    heatmap: AuditHeatmap = field(default_factory=AuditHeatmap)
 
     @classmethod
     def of(cls, **keywords: Any) -> "AuditSettings":
         """From flat keywords: ``AuditSettings.of(cell="x204", seeds=5, max_rmse_loss_db=0.3)``."""
-        return cls.of_tables(group(cls, keywords, "settings"), "settings")
-
-    @classmethod
-    def of_tables(cls, tables: Mapping[str, Any], source: str) -> "AuditSettings":
-        """From tables as TOML gives them, over the audit's own base."""
-        names = dict.fromkeys((*BASE, *tables))
-        return parse(cls, {n: {**BASE.get(n, {}), **tables.get(n, {})} for n in names}, source)
+        return parse(cls, group(cls, keywords, "settings"), "settings")
 
     @property
     def run(self) -> RunSettings:
         """Those of a run alone."""
-        return RunSettings(**{part.name: getattr(self, part.name) for part in fields(RunSettings)})
+        return RunSettings(
+            task=Task(**vars(self.task)),
+            test=Split(**vars(self.test)),
+            model=self.model,
+            training=Training(**vars(self.training)),
+            protection=self.protection,
+        )
 
     @property
     def seeds(self) -> tuple[int, ...]:

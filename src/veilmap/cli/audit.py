@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Group, Parameter
 from rich.progress import Progress, TaskID
 
-from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.search import Search
 from veilmap.auditing.audit import audit
+from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.auditing.finished import Audit
 from veilmap.auditing.panel import panel
 from veilmap.auditing.ranking import Ranked
@@ -25,19 +25,12 @@ from veilmap.cli.options import (
     NetworkOptions,
     ProtectionOptions,
     ReadingOptions,
-    TaskOptions,
-    TestOptions,
-    TrainingOptions,
 )
-from veilmap.federation.plan import Training
 from veilmap.model.network import Network
-from veilmap.rounds import Split
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
-from veilmap.study.attack_settings import DlgSettings
 from veilmap.study.prepare import Prepared
 from veilmap.study.protection import Protection
-from veilmap.study.settings import Task
 
 INTERRUPTED = 130
 
@@ -47,9 +40,12 @@ def _group(title: str, order: int) -> Parameter:
 
 
 QuestionOptions = Annotated[Question, _group("What is asked", 0)]
-DlgOptions = Annotated[DlgSettings, _group("dlg", 8)]
+TaskOptions = Annotated[AuditTask, _group("What is learned", 1)]
+TrainingOptions = Annotated[AuditTraining, _group("Federated training", 2)]
+TestOptions = Annotated[AuditSplit, _group("Test data", 4)]
+DlgOptions = Annotated[AuditDlg, _group("dlg", 8)]
 SearchOptions = Annotated[Search, _group("search", 9)]
-HeatmapOptions = Annotated[Heatmap, _group("heatmap", 10)]
+HeatmapOptions = Annotated[AuditHeatmap, _group("heatmap", 10)]
 
 
 def audit_(
@@ -63,23 +59,21 @@ def audit_(
     config: Path | None = None,
     model: Path | None = None,
     question: QuestionOptions = Question(),
-    task: TaskOptions = Task(),
-    training: TrainingOptions = Training(),
+    task: TaskOptions = AuditTask(),
+    training: TrainingOptions = AuditTraining(),
     protection: ProtectionOptions = Protection(),
-    test: TestOptions = Split(),
+    test: TestOptions = AuditSplit(),
     network: NetworkOptions = Network(),
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
-    dlg: DlgOptions = DlgSettings(),
+    dlg: DlgOptions = AuditDlg(),
     search: SearchOptions = Search(),
-    heatmap: HeatmapOptions = Heatmap(),
+    heatmap: HeatmapOptions = AuditHeatmap(),
 ) -> None:
     """Find out how near the server comes to users' homes, and what keeps it away at which price.
 
     A panel of configurations is trained and attacked, several seeds each, and compared in a report
-    for the browser. Other than in "veilmap train" the defaults are --label-offset none,
-    --split random, --learning-rate 2e-4, --max-iterations 500, --attack-rate 0.05, --cells 300
-    and --finest 30. Ctrl-C keeps what is finished, and the same command goes on from there.
+    for the browser. Ctrl-C keeps what is finished, and the same command goes on from there.
 
     Args:
         data: a measurement file, a folder or archive of them, or a simulated world:

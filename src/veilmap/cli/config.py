@@ -22,21 +22,12 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
         for argument in arguments:
             if option in argument.names and argument.tokens:
                 path = Path(argument.tokens[0].value)
-                _layer(_flat(path), str(path))(app, commands, arguments)
-    if commands == ("audit",):
-        _layer(_audit_base(), "the audit's own settings")(app, commands, arguments)
-
-
-def _layer(values: dict[str, Any], source: str) -> Dict:
-    # Tables that a command has no use for were checked with the file all the same.
-    return Dict(values, source=source, use_commands_as_keys=False, allow_unknown=True)
-
-
-def _audit_base() -> dict[str, Any]:
-    """What an audit takes for granted differs from a run's, and stands under all that is given."""
-    from veilmap.auditing.settings import BASE
-
-    return _by_option(BASE)
+                values = _flat(path)
+                # Tables that this command has no use for were checked by _flat all the same.
+                layer = Dict(
+                    values, source=str(path), use_commands_as_keys=False, allow_unknown=True
+                )
+                layer(app, commands, arguments)
 
 
 def _refuse_nothing(arguments: ArgumentCollection) -> None:
@@ -63,8 +54,4 @@ def _flat(path: Path) -> dict[str, Any]:
 
     tables = load_toml(path)
     parse(AuditFile, tables, path.name)
-    return _by_option(tables)
-
-
-def _by_option(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {option_name(name): value for table in tables.values() for name, value in table.items()}

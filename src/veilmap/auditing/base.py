@@ -1,0 +1,47 @@
+"""Where an audit begins, other than a run or an attack alone; the help of options is the same."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.federation.plan import Training
+from veilmap.rounds import Split
+from veilmap.study.attack_settings import DlgSettings
+from veilmap.study.settings import Task
+
+
+@dataclass(frozen=True)
+class AuditTask(Task):
+    """Raw labels, so that centred ones are a configuration of their own."""
+
+    label_offset_dbm: float | Literal["mean", "none"] = "none"
+
+
+@dataclass(frozen=True)
+class AuditSplit(Split):
+    """Single test rows, whose RMSE changes least from seed to seed."""
+
+    split: Literal["random", "burst", "chronological"] = "random"
+
+
+@dataclass(frozen=True)
+class AuditTraining(Training):
+    """A rate at which the campus is learned with the area's scaler."""
+
+    learning_rate: float = 2e-4
+
+
+@dataclass(frozen=True)
+class AuditDlg(DlgSettings):
+    """Fewer and larger steps, because there are many runs."""
+
+    attack_rate: float | None = 0.05
+    max_iterations: int = 500
+
+
+@dataclass(frozen=True)
+class AuditHeatmap(Heatmap):
+    """Coarser cells, because there are many runs."""
+
+    cells: int = 300
+    finest_m: float = 30.0
