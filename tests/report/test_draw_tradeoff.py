@@ -54,3 +54,31 @@ def test_every_attack_has_a_panel_and_every_defence_a_line():
     np.testing.assert_array_equal(lines["diverse"], [[6.5, 8], [7.5, 9]])
     assert set(lines) == {PLAIN, "diverse", "$x"}
     assert png(figure).startswith(b"\x89PNG")
+
+
+def test_a_defence_that_one_attack_lacks_is_in_the_legend_all_the_same():
+    rows = [
+        row("fedavg"),
+        row("fedavg", "search"),
+        row("fedavg + centre", emd_paper=None),
+        row("fedavg + centre", "search"),
+    ]
+    figure = draw_tradeoff(rows, "emd_paper", "EMD", "title")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [PLAIN, "centre"]
+
+
+def test_combinations_look_the_same_under_every_attack_and_schemes_are_told_apart():
+    rows = [
+        row("fedavg + dp:epsilon=1 + centre", emd_paper=None),
+        row("fedavg + dp:epsilon=1 + centre", "search"),
+        row("fedavg + diverse:eps_m=5 + dp:epsilon=1"),
+        row("fedavg + diverse:eps_m=5 + dp:epsilon=1", "search"),
+        row("fedsgd + dp:epsilon=1 + centre", "search"),
+    ]
+    figure = draw_tradeoff(rows, "emd_paper", "EMD", "title")
+    colours = [
+        {each.get_label(): each.lines[0].get_color() for each in axes.containers}
+        for axes in figure.axes[:2]
+    ]
+    assert colours[0]["diverse + dp"] == colours[1]["diverse + dp"] != colours[1]["dp + centre"]
+    assert colours[1]["dp + centre (fedsgd)"] == colours[1]["dp + centre"]

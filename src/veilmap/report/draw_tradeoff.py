@@ -24,14 +24,19 @@ _STYLES = {
     "geoind": ("#0072B2", "P"),
     "gan": ("#56B4E9", "X"),
 }
+_COLUMNS = 8  # of the legend
 _COMBINED = (("#882255", "<"), ("#117733", ">"), ("#332288", "h"), ("#AA4499", "d"))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A configuration over its seeds: the price in dB, and what an attack was left with."""
+    """A configuration over its seeds: the price in dB, and what an attack was left with.
+
+    ``family`` are its steps without their settings, ``scheme`` is what they were added to.
+    """
 
     family: str
+    scheme: str
     rmse_db: tuple[float, ...]
     hidden: tuple[float, ...]
 
@@ -47,8 +52,9 @@ def draw_tradeoff(
     attacks = list(dict.fromkeys(row["attack"] for row in rows))
     figure = fitted_sheet((10.5, 4.0 * ((len(attacks) + 1) // 2)))
     panels = figure.subplots((len(attacks) + 1) // 2, 2, sharex=True, sharey=True, squeeze=False)
+    looks = _looks([row["configuration"] for row in rows])
     for axes, attack in zip(panels.flat, attacks, strict=False):
-        _draw_panel(axes, spreads(rows, attack, figure_name))
+        _draw_panel(axes, spreads(rows, attack, figure_name), looks)
         axes.set_title(attack, fontsize=10)
         axes.grid(color="#dddddd", linewidth=0.6)
     for axes in panels.flat[len(attacks) :]:
@@ -56,8 +62,13 @@ def draw_tradeoff(
     for axes in panels[-1]:
         axes.set_xlabel("RMSE of the map on the test data, dB", fontsize=9)
     figure.supylabel(label, fontsize=9)
-    handles, labels = panels.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)
+    # Of all panels: an attack may lack the figure under a defence.
+    drawn = [axes.get_legend_handles_labels() for axes in panels.flat]
+    named = {label: handle for both in drawn for handle, label in zip(*both, strict=True)}
+    columns = min(len(named), _COLUMNS) or 1
+    figure.legend(
+        named.values(), named.keys(), loc="outside lower center", ncols=columns, fontsize=8
+    )
     figure.suptitle(as_written(title), fontsize=11)
     return figure
 
@@ -71,6 +82,7 @@ def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) ->
     return [
         Spread(
             family_of(name),
+            scheme_of(name),
             tuple(row["rmse_db"] for row in own),
             tuple(row[figure_name] for row in own),
         )
@@ -84,26 +96,50 @@ def family_of(configuration: str) -> str:
     return JOINED_BY.join(step.partition(":")[0] for step in steps) or PLAIN
 
 
-def _draw_panel(axes: Axes, configurations: Sequence[Spread]) -> None:
-    families = dict.fromkeys(each.family for each in configurations)
+def scheme_of(configuration: str) -> str:
+    """``fedsgd`` of ``fedsgd:learning_rate=0.001 + centre``."""
+    return configuration.partition(" + ")[0].partition(":")[0]
+
+
+def _looks(configurations: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Colour, marker and label by scheme and family; a second scheme has hollow markers."""
+    schemes = list(dict.fromkeys(map(scheme_of, configurations)))
     combined = cycle(_COMBINED)
-    for family in families:
+    styles: dict[str, tuple[str, str]] = {}
+    for family in map(family_of, configurations):
+        if family not in styles:
+            styles[family] = _STYLES.get(family) or next(combined)
+    return {
+        (scheme, family): {
+            "color": colour,
+            "marker": marker,
+            "markerfacecolor": colour if scheme == schemes[0] else "white",
+            "markersize": 11 if family == PLAIN else 6,
+            "label": family if scheme == schemes[0] else f"{family} ({scheme})",
+        }
+        for scheme in schemes
+        for family, (colour, marker) in styles.items()
+    }
+
+
+def _draw_panel(
+    axes: Axes,
+    configurations: Sequence[Spread],
+    looks: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> None:
+    for kind in dict.fromkeys((each.scheme, each.family) for each in configurations):
         own = sorted(
-            (each for each in configurations if each.family == family),
+            (each for each in configurations if (each.scheme, each.family) == kind),
             key=lambda each: float(np.mean(each.rmse_db)),
         )
-        colour, marker = _STYLES.get(family) or next(combined)
         axes.errorbar(
             [np.mean(each.rmse_db) for each in own],
             [np.mean(each.hidden) for each in own],
             xerr=[_deviation(each.rmse_db) for each in own],
             yerr=[_deviation(each.hidden) for each in own],
-            color=colour,
-            marker=marker,
-            markersize=11 if family == PLAIN else 6,
             linewidth=1.2,
             elinewidth=0.7,
-            label=family,
+            **looks[kind],
         )
 
 
