@@ -57,7 +57,7 @@ def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made
         history=[_single(line) for each in results for line in each.history],
         rmse_constant_db=ranking.as_it_is.rmse_constant_db,
         made=made,
-        ground=None if work.redact else ground(results, data.timezone, tower),
+        ground=ground(results, data.timezone, tower),
     )
 
 
