@@ -237,7 +237,10 @@ def test_settings_and_keywords_do_not_mix(data):
 
 def test_a_configuration_that_fails_is_told_and_the_one_as_it_is_must_not(data):
     bad = "fedavg:learning_rate=1e6"
-    found = audit(data, jobs=1, **{**TINY, "configurations": ("fedavg", bad)})
+    told = []
+    hooks = Hooks(on_failed=lambda name, why: told.append(name))
+    found = audit(data, jobs=1, hooks=hooks, **{**TINY, "configurations": ("fedavg", bad)})
+    assert told == ["fedavg:learning_rate=1000000.0"]
     assert found.verdict.sentences[-1].startswith("fedavg:learning_rate=1000000.0 has no figures")
     with pytest.raises(UserError, match="the configuration as it is: training diverged"):
         audit(data, jobs=1, **{**TINY, "configurations": (bad, "fedavg")})

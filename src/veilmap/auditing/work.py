@@ -24,12 +24,14 @@ class Hooks:
             from before.
         on_unit: after each unit.
         on_configuration: after each configuration whose last seed is finished.
+        on_failed: instead, of one without figures: its name, and why.
         on_redacted: how many files with positions of an earlier audit were removed.
     """
 
     on_begin: Callable[[Prepared, tuple[str, ...], int, int], None] = lambda *facts: None
     on_unit: Callable[[Unit, Result], None] = lambda *done: None
     on_configuration: Callable[[Ranked], None] = lambda ranked: None
+    on_failed: Callable[[str, str], None] = lambda name, why: None
     on_redacted: Callable[[int], None] = lambda files: None
 
 
@@ -93,8 +95,11 @@ class Work:
             if name in told or len(own) < len(self.settings.seeds):
                 continue
             told.add(name)
-            if all(each.failed is None for each in own):
+            why = next((each.failed for each in own if each.failed is not None), None)
+            if why is None:
                 hooks.on_configuration(rank_one([row for each in own for row in each.rows]))
+            else:
+                hooks.on_failed(name, why)
 
 
 def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:

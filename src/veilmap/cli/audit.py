@@ -130,7 +130,9 @@ class _Teller:
         self._bar, self._out = bar, out
         self._job: TaskID | None = None
         self._done, self._all = 0, 0
-        self.hooks = Hooks(self._begin, self._unit, self._configuration, self._redacted)
+        self.hooks = Hooks(
+            self._begin, self._unit, self._configuration, self._failed, self._redacted
+        )
 
     def stopped(self) -> str:
         kept = f"{self._done} of {self._all} runs are kept in {self._out}"
@@ -157,6 +159,9 @@ class _Teller:
 
     def _configuration(self, ranked: Ranked) -> None:
         say(f"{ranked.name}: RMSE {decibels(ranked.rmse_db)}, {hidden(ranked, 'home_error_m')}")
+
+    def _failed(self, name: str, why: str) -> None:
+        say(f"{name}: no figures: {why}")
 
     def _redacted(self, files: int) -> None:
         if files:
