@@ -126,14 +126,16 @@ def lipschitz(
     for certain with this L, over all pairs. They cost time in B²; with a ``generator``, a batch of
     more than ``MOST_PAIRS`` pairs is judged by that many drawn ones, and L is a lower estimate.
     Pairs that are equal in position and label are left out: their g is equal, up to rounding.
+    Ratios have the precision of ``g``.
     """
     points = np.column_stack([xy_std, labels]).astype(np.float64)
     steepest = np.zeros(g.shape[1])
     for first, second in _pairs(len(points), generator):
         distance = np.linalg.norm(points[first] - points[second], axis=1)
-        rise = np.abs(g[first].astype(np.float64) - g[second])
-        apart = distance > 0
-        ratio = rise[apart] / distance[apart, None]
+        distance[distance == 0] = np.inf
+        ratio = g[first] - g[second]
+        np.abs(ratio, out=ratio)
+        ratio /= distance[:, None].astype(g.dtype)
         steepest = np.maximum(steepest, ratio.max(axis=0, initial=0))
     return steepest
 

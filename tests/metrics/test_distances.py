@@ -6,7 +6,7 @@ from veilmap.area import Area
 from veilmap.local_data import LocalData
 from veilmap.metrics.distances import (
     centroid_distances_m,
-    emd_or_none_m,
+    emds_or_none_m,
     mean_or_none,
     median_or_none,
     nearest_distances_m,
@@ -37,9 +37,15 @@ def test_distances_are_from_the_centroid_of_the_round():
 
 def test_the_emd_of_nothing_is_none():
     true_m = make_local_data(20).xy_m
-    assert emd_or_none_m(true_m, np.zeros((0, 2))) is None
-    found_m, weights = true_m[:2], np.array([3.0, 1.0])
-    assert emd_or_none_m(true_m, found_m, weights) == emd_m(true_m, found_m, b_weights=weights)
+    nothing, found_m, weights = np.zeros((0, 2)), true_m[:2], np.array([3.0, 1.0])
+    assert emds_or_none_m(true_m, [nothing], [None]) == [None]
+    none, weighted, equal = emds_or_none_m(
+        true_m, [nothing, found_m, found_m], [None, weights, None]
+    )
+    assert none is None
+    assert weighted == pytest.approx(emd_m(true_m, found_m, b_weights=weights), rel=1e-12)
+    assert equal == pytest.approx(emd_m(true_m, found_m), rel=1e-12)
+    assert equal != weighted
 
 
 def test_the_reference_guesses_uniformly_in_the_area():

@@ -28,6 +28,8 @@ from veilmap.local_data import Scaler
 UPDATES_AT_ONCE = 64
 # Of a cosine loss that varies by a thousandth over the whole map, in standardised units.
 LEARNING_RATES: dict[OptimiserName, float] = {"sgd": 100.0, "adam": 0.02}
+PrecisionName = Literal["double", "single"]
+_PRECISIONS: dict[PrecisionName, torch.dtype] = {"double": torch.float64, "single": torch.float32}
 # Where the network learns raw dBm and nobody gave a mean: about that of LTE in a city.
 TYPICAL_RSRP_DBM = -95.0
 
@@ -47,6 +49,8 @@ class Dlg:
             as the algorithm is written.
         label_dbm: y'_0; by default the public mean.
         weights: where gradients are compared: at the weights ``before`` the update or ``after``.
+        precision: of the walk; ``single`` takes half the time, and what is found is compared in
+            ``double`` all the same.
         keep_path: keep the dummy location of every iteration.
     """
 
@@ -59,6 +63,7 @@ class Dlg:
     far: float = 10.0
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
+    precision: PrecisionName = "double"
     keep_path: bool = False
 
     def __post_init__(self) -> None:
@@ -69,6 +74,8 @@ class Dlg:
             yield unknown_choice("optimiser", self.optimiser, OPTIMISERS)
         if self.weights not in ("before", "after"):
             yield unknown_choice("weights", self.weights, ("before", "after"))
+        if self.precision not in _PRECISIONS:
+            yield unknown_choice("precision", self.precision, _PRECISIONS)
         positive = {
             "learning_rate": 1.0 if self.learning_rate is None else self.learning_rate,
             "max_iterations": self.max_iterations,
@@ -132,7 +139,7 @@ class Dlg:
         )
         walked = walk(
             self._matching(header, observations),
-            torch.from_numpy(scaler.finely(starts_m)),
+            torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.precision]),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
             OPTIMISERS[self.optimiser](self.learning_rate or LEARNING_RATES[self.optimiser]),
             self._rest(known),

@@ -38,7 +38,6 @@ CLEARLY = 0.5
 # A map that leaves no more of the set-aside half unexplained needs no second sign.
 WELL_EXPLAINED = 1e-3
 # A cell below this share of the mass is not looked at more closely, and not reported.
-
 LEAST_SHARE = 1e-2
 
 

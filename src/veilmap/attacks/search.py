@@ -90,7 +90,7 @@ class Search:
             return Reconstruction.nothing(observation)
         # The sieve needs no more than float32, which takes half the time.
         fine = Matching.of(header.network, [observation.weights_before], [gradient])
-        sieve = fine.single()
+        sieve = fine.to(torch.float32)
         effort = _SMOOTH if min(header.network.hidden) >= SMOOTH_UNITS else _ROUGH
         places, widths = _coarse(known, effort, () if self.inside else FRAMES)
         best = np.argsort(-_cosines(sieve, places), kind="stable")

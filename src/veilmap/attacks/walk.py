@@ -51,7 +51,7 @@ class Walk:
         """Nobody has moved yet."""
         shape = tuple(x.shape[:2])
         return cls(
-            x.numpy().copy(),
+            x.numpy().astype(np.float64),
             np.full(shape, np.nan),
             np.zeros(shape, np.int64),
             np.zeros(shape),
@@ -86,10 +86,11 @@ def walk(
 ) -> Walk:
     """Algorithm 2, lines 2-5, from the starts ``x`` (updates, starts, 2), standardised.
 
+    The steps have the precision of ``x``, the cosines at the ends that of ``matching``.
     ``on_rest`` is told how many updates have come to rest, whenever some do.
     """
-    result, state = Walk.standing(x), _State(matching, x, optimiser, rest)
-    y = torch.tensor(label, dtype=x.dtype)
+    result, state = Walk.standing(x), _State(matching.to(x.dtype), x, optimiser, rest)
+    y = torch.tensor(label, dtype=matching.dtype)
     for _ in range(rest.max_iterations):
         if keep_path:
             result.path_std.append(result.xy_std.copy())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from veilmap.attacks.dlg import PrecisionName
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
@@ -35,13 +36,14 @@ class AuditTraining(Training):
 class AuditDlg(DlgSettings):
     """Fewer and larger steps, because there are many runs."""
 
-    attack_rate: float | None = 0.05
-    max_iterations: int = 500
+    attack_rate: float | None = 0.08
+    max_iterations: int = 300
+    precision: PrecisionName = "single"
 
 
 @dataclass(frozen=True)
 class AuditHeatmap(Heatmap):
     """Coarser cells, because there are many runs."""
 
-    cells: int = 300
-    finest_m: float = 30.0
+    cells: int = 200
+    finest_m: float = 35.0

@@ -13,7 +13,7 @@ from veilmap.area import Area
 from veilmap.local_data import LocalData
 from veilmap.metrics.clouds import Cloud
 from veilmap.metrics.heaps import Points, Weights
-from veilmap.metrics.transport import emd_m
+from veilmap.metrics.transport import emd_m, emds_m
 from veilmap.streams import stream
 
 _RANDOM_DRAWS = 5
@@ -21,19 +21,21 @@ _RANDOM_DRAWS = 5
 _FEWER_PROJECTIONS = 100
 
 
-def emd_or_none_m(
-    true_m: Points, found_m: Points, found_weights: Weights | None = None
-) -> float | None:
-    """Sliced EMD in metres; None where nothing was found."""
-    return emd_m(true_m, found_m, b_weights=found_weights) if len(found_m) else None
+def emds_or_none_m(
+    true_m: Points, found_m: Sequence[Points], weights: Sequence[Weights | None]
+) -> list[float | None]:
+    """Sliced EMD to each of some sets, in metres; None where nothing was found."""
+    some = [number for number, xy_m in enumerate(found_m) if len(xy_m)]
+    costs_m = emds_m(true_m, [found_m[i] for i in some], None, [weights[i] for i in some])
+    return [dict(zip(some, costs_m, strict=True)).get(i) for i in range(len(found_m))]
 
 
 def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[float, ...]:
     """The EMD of an attacker who guesses: uniform points in the area, draw by draw."""
     if not points:
         return ()
-    guesses = _guesses_m(area, points, seed)
-    return tuple(emd_m(true_m, guess, projections=_FEWER_PROJECTIONS) for guess in guesses)
+    guesses = list(_guesses_m(area, points, seed))
+    return tuple(emds_m(true_m, guesses, projections=_FEWER_PROJECTIONS))
 
 
 def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[Cloud]) -> float | None:

@@ -14,7 +14,7 @@ from veilmap.local_data import LocalData
 from veilmap.metrics.clouds import Cloud, Pool, cloud_faults, in_area, pool
 from veilmap.metrics.distances import (
     centroid_distances_m,
-    emd_or_none_m,
+    emds_or_none_m,
     mean_or_none,
     median_or_none,
     nearest_distances_m,
@@ -163,7 +163,9 @@ def score(
     if truth is None:
         return blind
     true = LocalData.join(truth)
-    emd = emd_or_none_m(true.xy_m, found_m[inside])
+    emd, cloud_emd = emds_or_none_m(
+        true.xy_m, [found_m[inside], pooled.xy_m], [None, pooled.weights]
+    )
     random_m = random_emd_m(true.xy_m, area, int(inside.sum()), seed)
     away_m = centroid_distances_m(truth, found_m)
     true_places = find_places(true.xy_m, hours=Hours.local(true.time_s, timezone))
@@ -173,7 +175,7 @@ def score(
         emd_paper=root_or_none(emd),
         emd_random_m=mean_or_none(random_m),
         emd_random_paper=mean_or_none(np.sqrt(random_m)),
-        cloud_emd_m=emd_or_none_m(true.xy_m, pooled.xy_m, pooled.weights),
+        cloud_emd_m=cloud_emd,
         round_emd_m=round_emd_m(truth, usable),
         distance_m=mean_or_none(away_m[inside]),
         distance_median_m=median_or_none(away_m),

@@ -20,6 +20,7 @@ from veilmap.metrics.heaps import Points, Weights, as_arrays, heap_faults, on_sh
 # Per temporary array; 1 MB stays in the cache, and a smaller block is a longer Python loop.
 _BLOCK_VALUES = 1 << 17
 
+Pair = tuple[int, int]
 Value = TypeVar("Value", np.float64, np.intp)
 
 
@@ -41,8 +42,22 @@ def emd_m(
 
     A shift by v costs |v|·2/π, because a projection shows only a part of the way.
     """
-    sets, weights = (a_xy_m, b_xy_m), (a_weights, b_weights)
-    return float(_pairwise(sets, weights, projections)[0, 1])
+    return emds_m(a_xy_m, [b_xy_m], a_weights, [b_weights], projections)[0]
+
+
+def emds_m(
+    a_xy_m: Points,
+    others_xy_m: Sequence[Points],
+    a_weights: Weights | None = None,
+    others_weights: Sequence[Weights | None] | None = None,
+    projections: int = 1000,
+) -> list[float]:
+    """``emd_m`` between one set and each of some others; all are sorted together, once."""
+    weights = [None] * len(others_xy_m) if others_weights is None else others_weights
+    sets = (a_xy_m, *others_xy_m)
+    pairs = [(0, other) for other in range(1, len(sets))]
+    total = _summed(sets, (a_weights, *weights), pairs, projections)
+    return [float(total[pair]) for pair in pairs]
 
 
 def emd_paper(
@@ -66,12 +81,18 @@ def pairwise_emd_m(sets: Sequence[Points], projections: int = 1000) -> NDArray[n
     All sets are projected and sorted together, once. This keeps 8 bytes per set and distinct
     position, so it is made for dozens of sets.
     """
-    return _pairwise(sets, [None] * len(sets), projections)
+    pairs = list(combinations(range(len(sets)), 2))
+    above = _summed(sets, [None] * len(sets), pairs, projections)
+    return above + above.T
 
 
-def _pairwise(
-    sets: Sequence[Points], weights: Sequence[Weights | None], projections: int
+def _summed(
+    sets: Sequence[Points],
+    weights: Sequence[Weights | None],
+    pairs: Sequence[Pair],
+    projections: int,
 ) -> NDArray[np.float64]:
+    """The distance of each pair of sets, at its place in a matrix."""
     points, counted = as_arrays(sets, weights)
     refuse(_faults(points, counted, projections))
     xy_m, heaps = on_shared_positions(points, counted)
@@ -79,14 +100,17 @@ def _pairwise(
     angles = np.pi * np.arange(projections) / projections
     at_once = max(_BLOCK_VALUES // (len(xy_m) * len(sets)), 1)
     for start in range(0, projections, at_once):
-        total += _cost_m(xy_m, heaps, angles[start : start + at_once])
-    return (total + total.T) / projections
+        total += _cost_m(xy_m, heaps, pairs, angles[start : start + at_once])
+    return total / projections
 
 
 def _cost_m(
-    xy_m: Points, heaps: NDArray[np.float64], angles: NDArray[np.float64]
+    xy_m: Points,
+    heaps: NDArray[np.float64],
+    pairs: Sequence[Pair],
+    angles: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Above the diagonal: the cost of moving one set onto another, summed over the directions."""
+    """The cost of moving one set of a pair onto the other, summed over the directions."""
     along_m = np.multiply.outer(np.cos(angles), xy_m[:, 0])
     along_m += np.multiply.outer(np.sin(angles), xy_m[:, 1])
     order = _sorting_order(along_m)
@@ -94,7 +118,7 @@ def _cost_m(
     # Divided last: sums of counts are exact, sums of 1/40000 are not.
     below = [np.cumsum(heap[order], axis=1)[:, :-1] / heap.sum() for heap in heaps]
     cost_m = np.zeros((len(heaps), len(heaps)))
-    for i, j in combinations(range(len(heaps)), 2):
+    for i, j in pairs:
         moved = below[i] - below[j]
         cost_m[i, j] = np.einsum("dp,dp->", np.abs(moved, out=moved), gaps_m)
     return cost_m

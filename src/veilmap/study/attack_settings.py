@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from veilmap.attacks.dlg import Dlg
+from veilmap.attacks.dlg import Dlg, PrecisionName
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS, Attack, MethodName
 from veilmap.attacks.neurons import Neurons
@@ -41,6 +41,7 @@ class DlgSettings:
             a row end the attack.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
         weights: where the gradients are compared, before the update or after it.
+        precision: double as the reference has it, or single in half the time.
     """
 
     start: StartName = "random"
@@ -52,6 +53,7 @@ class DlgSettings:
     still_m: float = 0.01
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
+    precision: PrecisionName = "double"
 
     def __post_init__(self) -> None:
         positive = {
@@ -77,6 +79,7 @@ class DlgSettings:
             still_m=self.still_m,
             label_dbm=self.label_dbm,
             weights=self.weights,
+            precision=self.precision,
             keep_path=keep_path,
         )
 
