@@ -6,7 +6,7 @@ import polars as pl
 
 from tests.conftest import make_measurements
 from veilmap.attacks.methods import METHODS
-from veilmap.auditing.ranking import Range, Ranked, Ranking
+from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.report.page.content import Spread, Strongest
 
 # Quick: two users, two days, a small network, and two of the attacks.
@@ -39,8 +39,8 @@ def renamed(data, names):
     return replace(data, table=table)
 
 
-def ranked(name, rmse_db, home_m, *, std=0.0, nearest_m=None, emd=None, recall=None, **more):
-    """A configuration whose strongest attack is search."""
+def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=None, **more):
+    """A configuration whose strongest attack is search; its figures reach ``off`` to both sides."""
     given = {
         "home_error_m": home_m,
         "nearest_m": nearest_m,
@@ -51,13 +51,15 @@ def ranked(name, rmse_db, home_m, *, std=0.0, nearest_m=None, emd=None, recall=N
     return Ranked(
         **{
             "name": name,
-            "rmse_db": Spread(rmse_db, 0.1),
+            "rmse_db": Spread(rmse_db, rmse_db - 0.1, rmse_db + 0.1),
             "rmse_constant_db": 6.0,
             "rmse_loss_db": rmse_db - 5.0,
             "points_share": 1.0,
-            "strongest": {f: Strongest("search", Spread(v, std)) for f, v in known.items()},
-            "over_targets": {f: Range(v / 2, v, 2 * v) for f, v in known.items()},
-            "home_in_worst_seed_m": None if home_m is None else home_m - std,
+            "strongest": {
+                f: Strongest("search", Spread(v, v - off, v + off)) for f, v in known.items()
+            },
+            "over_targets": {f: Spread(v, v / 2, 2 * v) for f, v in known.items()},
+            "home_at_worst_m": None if home_m is None else home_m - off,
             "nearest_random_m": 300.0,
             "is_blind": False,
             "top_places": 5.0,

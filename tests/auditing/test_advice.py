@@ -17,8 +17,8 @@ from veilmap.study.settings import RunSettings, SettingsFile
 
 # At 5 dB as it is.
 PLAIN = ranked("plain", 5.0, 40.0)
-CHEAP = ranked("cheap", 5.2, 260.0, std=10.0)
-GOOD = ranked("good", 5.4, 350.0, std=40.0)
+CHEAP = ranked("cheap", 5.2, 260.0, off=10.0)
+GOOD = ranked("good", 5.4, 350.0, off=40.0)
 DEAR = ranked("dear", 7.0, 900.0)
 ALL = ranking(PLAIN, CHEAP, GOOD, DEAR)
 
@@ -26,13 +26,13 @@ ALL = ranking(PLAIN, CHEAP, GOOD, DEAR)
 @pytest.mark.parametrize(
     ("bounds", "name", "words"),
     [
-        ({"min_home_error_m": 300.0}, "good", "stays 300 m from home in every seed: good"),
+        ({"min_home_error_m": 300.0}, "good", "stays 300 m from home in every run: good"),
         ({"max_rmse_loss_db": 0.3}, "cheap", "For a loss of at most 0.3 dB: cheap"),
         ({"max_rmse_loss_db": 3.0}, "dear", "dear, home within 900 m"),
         (
             {"max_rmse_loss_db": 3.0, "min_home_error_m": 300.0},
             "good",
-            "300 m from home in every seed and a loss of at most 3 dB: good",
+            "300 m from home in every run and a loss of at most 3 dB: good",
         ),
         ({"min_home_error_m": 1000.0}, "dear", "The nearest is dear, .* it misses by 100 m"),
         (
@@ -53,12 +53,12 @@ def test_nothing_is_recommended_unasked():
     assert choose(ALL, Question()) is None
 
 
-def test_a_mean_that_owes_itself_to_one_lucky_seed_is_not_recommended():
-    """307 m on average, but 44 m in the worst seed."""
-    lucky = ranked("lucky", 5.1, 307.0, home_in_worst_seed_m=44.0)
+def test_a_median_that_owes_itself_to_lucky_runs_is_not_recommended():
+    """307 m as the median, but 44 m at worst."""
+    lucky = ranked("lucky", 5.1, 307.0, home_at_worst_m=44.0)
     choice = choose(ranking(PLAIN, lucky, GOOD), Question(min_home_error_m=300.0))
     assert choice.ranked.name == "good"
-    assert "310 m in the worst seed" in choice.words
+    assert "at worst 310 m" in choice.words
 
 
 READ_WITH = {

@@ -1,7 +1,5 @@
-import pytest
-
 from tests.auditing.making import ranked
-from veilmap.auditing.ranking import Range, rank, rank_one
+from veilmap.auditing.ranking import rank, rank_one
 from veilmap.auditing.unit import Result
 from veilmap.report.page.content import Spread
 
@@ -32,19 +30,19 @@ def results(*rows):
     ]
 
 
-def test_the_strongest_attack_has_the_worst_mean_and_not_the_luckiest_seed():
-    """search: 10 and 190, mean 100; heatmap: 80 and 90, mean 85."""
+def test_the_strongest_attack_has_the_worst_median_and_not_the_luckiest_run():
+    """dlg: 10, 906, 34, whose mean is 317; heatmap: 299, 298, 289; search: 5, 400, 420."""
+    homes_m = {"dlg": (10, 906, 34), "heatmap": (299, 298, 289), "search": (5, 400, 420)}
     found = rank_one(
         [
-            row("search", 0, home_error_m=10.0),
-            row("search", 1, home_error_m=190.0),
-            row("heatmap", 0, home_error_m=80.0),
-            row("heatmap", 1, home_error_m=90.0),
+            row(attack, seed, home_error_m=float(each))
+            for attack, own in homes_m.items()
+            for seed, each in enumerate(own)
         ]
     )
-    assert found.strongest["home_error_m"].attack == "heatmap"
-    assert found.strongest["home_error_m"].figure == Spread(85.0, pytest.approx(50**0.5))
-    assert found.home_in_worst_seed_m == 10.0
+    assert found.strongest["home_error_m"].attack == "dlg"
+    assert found.strongest["home_error_m"].figure == Spread(34.0, 10.0, 906.0)
+    assert found.home_at_worst_m == 5.0
 
 
 def test_more_places_found_is_worse():
@@ -52,8 +50,8 @@ def test_more_places_found_is_worse():
     assert found.strongest["recall_50m"].attack == "heatmap"
 
 
-def test_the_mean_over_targets_comes_first_and_their_range_is_kept():
-    """Seed 0: (10 + 30) / 2 = 20; seed 1: (20 + 60) / 2 = 40. Users: 15 and 45."""
+def test_the_median_is_over_all_seeds_and_targets_and_each_targets_own_is_kept():
+    """10, 20, 30, 60: 25. Users: 15 and 45."""
     found = rank_one(
         [
             row(seed=0, target="a", home_error_m=10.0),
@@ -62,21 +60,27 @@ def test_the_mean_over_targets_comes_first_and_their_range_is_kept():
             row(seed=1, target="b", home_error_m=60.0),
         ]
     )
-    assert found.strongest["home_error_m"].figure == Spread(30.0, pytest.approx(200**0.5))
-    assert found.over_targets["home_error_m"] == Range(15.0, 30.0, 45.0)
+    assert found.strongest["home_error_m"].figure == Spread(25.0, 10.0, 60.0)
+    assert found.over_targets["home_error_m"] == Spread(30.0, 15.0, 45.0)
 
 
-def test_an_attack_without_the_figure_in_a_seed_is_not_the_strongest():
-    found = rank_one(
-        [
-            row("dlg", 0, home_error_m=1.0),
-            row("dlg", 1, home_error_m=None),
-            row("search", 0),
-            row("search", 1),
-        ]
-    )
-    assert found.strongest["home_error_m"].attack == "search"
+def test_a_run_without_the_figure_counts_as_infinitely_far():
+    """dlg: 1, none, none; search: 100 each; heatmap: 1, 2, none, with the median 2."""
+    rows = [
+        *(row("dlg", seed, home_error_m=each) for seed, each in enumerate([1.0, None, None])),
+        *(row("search", seed) for seed in range(3)),
+    ]
+    assert rank_one(rows).strongest["home_error_m"].attack == "search"
+    rows += [row("heatmap", seed, home_error_m=each) for seed, each in enumerate([1.0, 2.0, None])]
+    assert rank_one(rows).strongest["home_error_m"].figure == Spread(2.0, 1.0, 2.0)
     assert "home_error_m" not in rank_one([row(home_error_m=None)]).strongest
+
+
+def test_a_target_that_is_never_found_is_left_out_of_the_range_of_targets():
+    rows = [row(target="a", home_error_m=10.0), row(target="b", home_error_m=30.0)]
+    found = rank_one([*rows, row(target="c", home_error_m=None)])
+    assert found.strongest["home_error_m"].figure == Spread(30.0, 10.0, 30.0)
+    assert found.over_targets["home_error_m"] == Spread(20.0, 10.0, 30.0)
 
 
 def test_the_frontier_by_hand():

@@ -6,7 +6,7 @@ from tests.auditing.making import ranked, ranking
 from veilmap.auditing.words import headline, hidden, metres, oracle, sentences
 from veilmap.report.page.content import Spread
 
-PLAIN = ranked("fedavg", 5.0, 43.2, std=5.1, recall=0.6, nearest_m=20.0)
+PLAIN = ranked("fedavg", 5.0, 43.2, off=5.1, recall=0.6, nearest_m=20.0)
 FAR = ranked("fedavg + farthest", 5.5, 900.0, nearest_m=13.0)
 FREE = ranked("fedavg + centre", 4.9, 200.0, nearest_m=100.0)
 
@@ -15,14 +15,14 @@ def test_the_headline_by_hand():
     """3 of 5 is a recall of 0.6."""
     assert headline(ranking(PLAIN), ["0"]) == (
         "As it is (fedavg), the strongest attack (search) places the home of user 0 within "
-        "43 ± 5 m and finds 3 of the 5 places where the user is most to within 50 m."
+        "43 m (38 to 48) and finds 3 of the 5 places where the user is most to within 50 m."
     )
 
 
 def test_several_users_are_told_apart():
     said = headline(ranking(PLAIN), ["0", "1", "2"])
-    assert "a user's home within 43 ± 5 m, on average over 3 users" in said
-    assert "the nearest 22 m, the median 43 m, the farthest 86 m" in said
+    assert "a user's home within 43 m (38 to 48), as the median of 3 users" in said
+    assert "the best known 22 m, the least known 86 m" in said
 
 
 def test_a_user_with_two_places_has_no_five():
@@ -43,25 +43,25 @@ def test_attacks_that_find_nothing_are_said_to():
 def test_a_missing_home_falls_back_to_emd():
     nowhere = ranked("fedavg", 5.0, None, emd=12.34)
     assert headline(ranking(nowhere), ["0"]) == (
-        "As it is (fedavg), no attack names a home in every seed: EMD 12.3 √m (search)."
+        "As it is (fedavg), no attack names a home in most runs: EMD 12.3 √m by search."
     )
 
 
 def test_better_ones_are_told_with_their_price():
     said = list(sentences(ranking(PLAIN, FAR, FREE)))
-    assert said[0] == "fedavg + centre brings that to home within 200 m (search) for -0.10 dB."
+    assert said[0] == "fedavg + centre brings that to home within 200 m by search for -0.10 dB."
     assert said[1] == (
-        "fedavg + farthest brings that to home within 900 m (search) for +0.50 dB. "
+        "fedavg + farthest brings that to home within 900 m by search for +0.50 dB. "
         "But search still points at a place where the user was, to 13 m."
     )
 
 
 def test_what_speaks_against_a_defence_is_said_with_it():
-    """300 m on average, but 44 m in the worst seed; and 6.5 dB where a constant has 6."""
-    lucky = ranked("lucky", 5.1, 300.0, home_in_worst_seed_m=44.0)
+    """300 m as the median, but 44 m at worst; and 6.5 dB where a constant has 6."""
+    lucky = ranked("lucky", 5.1, 300.0, home_at_worst_m=44.0)
     useless = ranked("useless", 6.5, 900.0)
     first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
-    assert first.endswith("+0.10 dB. But in the worst seed home is found within 44 m.")
+    assert first.endswith("+0.10 dB. But at worst home is found within 44 m.")
     assert second.endswith("But its map is no better than one that says the same everywhere.")
 
 
@@ -88,20 +88,25 @@ def test_what_failed_is_told_with_its_reason():
 
 
 def test_one_seed_is_said_to_be_one():
-    alone = replace(PLAIN, rmse_db=Spread(5.0, 0.0))
+    alone = replace(PLAIN, rmse_db=Spread(5.0, 5.0, 5.0))
     assert any(each.startswith("One seed alone") for each in sentences(ranking(alone)))
     assert not any(each.startswith("One seed alone") for each in sentences(ranking(PLAIN)))
 
 
 @pytest.mark.parametrize(
-    ("figure", "text"), [(Spread(1234.5, 0.0), "1,234 m"), (Spread(9.6, 0.2), "10 ± 0 m")]
+    ("figure", "text"),
+    [
+        (Spread(1234.5, 1234.5, 1234.5), "1,234 m"),
+        (Spread(9.6, 9.2, 1234.0), "10 m (9 to 1,234)"),
+        (Spread(9.6, 9.55, 9.7), "10 m"),
+    ],
 )
 def test_metres(figure, text):
     assert metres(figure) == text
 
 
 def test_what_nobody_found_is_said_so():
-    assert hidden(ranked("a", 5.0, None), "home_error_m") == "no attack names a place in every seed"
+    assert hidden(ranked("a", 5.0, None), "home_error_m") == "no attack names a place in most runs"
 
 
 def test_an_oracle_comes_with_its_cure():

@@ -31,8 +31,8 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
     """The most accurate that is private enough, or the most private that is accurate enough.
 
     With both bounds the most accurate that meets both; if none does, the most private of those
-    within the loss, or of all. None without a bound. Home must be far in every seed and under
-    every attack: who trains once may meet the worst of them.
+    within the loss, or of all. None without a bound. Home must be far in every seed, under every
+    attack and for every target: who trains once may meet the worst of them.
     """
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if most_db is None and least_m is None:
@@ -43,14 +43,14 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
     asked = _asked(most_db, least_m)
     if not good:
         best = max(cheap, key=_home_m)
-        miss = f"it misses by {_or(least_m, 0.0) - _home_m(best):,.0f} m.{but(best)}"
+        miss = f"it misses by {_or(least_m, 0.0) - _home_m(best):,.0f} m"
         return Choice(
             best, f"No configuration has {asked}. The nearest is {_about(best)}; {miss}.{but(best)}"
         )
     if least_m is None:
         best = max(good, key=_home_m)
     else:
-        best = min(good, key=lambda each: each.rmse_db.mean)
+        best = min(good, key=lambda each: each.rmse_db.median)
     return Choice(best, f"For {asked}: {_about(best)}.{but(best)}")
 
 
@@ -88,20 +88,20 @@ def _parts(run: RunSettings, read_with: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def _home_m(ranked: Ranked) -> float:
-    """In the worst seed; where no attack ever names a home, the server is as far as can be."""
-    return _or(ranked.home_in_worst_seed_m, inf)
+    """At worst; where no attack ever names a home, the server is as far as can be."""
+    return _or(ranked.home_at_worst_m, inf)
 
 
 def _about(ranked: Ranked) -> str:
-    worst_m = ranked.home_in_worst_seed_m
-    worst = "" if worst_m is None else f", {worst_m:,.0f} m in the worst seed"
+    worst_m = ranked.home_at_worst_m
+    worst = "" if worst_m is None else f", at worst {worst_m:,.0f} m"
     return f"{ranked.name}, {hidden(ranked, _HOME)}{worst}, {loss(ranked)}"
 
 
 def _asked(most_db: float | None, least_m: float | None) -> str:
     asked = []
     if least_m is not None:
-        asked.append(f"a server that stays {least_m:,.0f} m from home in every seed")
+        asked.append(f"a server that stays {least_m:,.0f} m from home in every run")
     if most_db is not None:
         asked.append(f"a loss of at most {most_db:g} dB")
     return " and ".join(asked)

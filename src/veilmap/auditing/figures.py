@@ -49,7 +49,7 @@ def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
 def _compared(audit: Audit) -> tuple[str, str]:
     """The configuration as it is, and the one recommended, or the most private."""
     advice, ranking = audit.verdict.advice, audit.ranking
-    most = max(ranking.frontier, key=lambda each: each.mean(ranking.privacy) or 0.0)
+    most = max(ranking.frontier, key=lambda each: each.left(ranking.privacy) or 0.0)
     return ranking.as_it_is.name, advice.configuration if advice else most.name
 
 

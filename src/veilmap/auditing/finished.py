@@ -52,7 +52,7 @@ class Audit:
 
     @property
     def configurations(self) -> pl.DataFrame:
-        """One for each configuration, over its seeds and targets."""
+        """One for each configuration, with medians over its seeds and targets."""
         lines = [_line(each) for each in self.content.configurations]
         return pl.DataFrame(lines, infer_schema_length=None)
 
@@ -92,14 +92,16 @@ def _line(each: Configuration) -> dict[str, Any]:
     for name in FIGURES:
         best = each.strongest.get(name)
         figures |= {
-            name: best.figure.mean if best else None,
-            f"{name}_std": best.figure.std if best else None,
+            name: best.figure.median if best else None,
+            f"{name}_least": best.figure.least if best else None,
+            f"{name}_most": best.figure.most if best else None,
             f"{name}_attack": best.attack if best else None,
         }
     return {
         "configuration": each.name,
-        "rmse_db": each.rmse_db.mean,
-        "rmse_db_std": each.rmse_db.std,
+        "rmse_db": each.rmse_db.median,
+        "rmse_db_least": each.rmse_db.least,
+        "rmse_db_most": each.rmse_db.most,
         "rmse_loss_db": each.rmse_loss_db,
         "points_share": each.points_share,
         **figures,

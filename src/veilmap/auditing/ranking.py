@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
-from statistics import fmean, median, stdev
+from math import inf, isfinite
+from statistics import fmean, median
 
 from veilmap.auditing.unit import Result, Row
 from veilmap.report.page.content import Spread, Strongest
@@ -23,15 +23,6 @@ _NO_BETTER = 0.95
 
 
 @dataclass(frozen=True)
-class Range:
-    """A figure over the targets, each with its mean over the seeds."""
-
-    least: float
-    median: float
-    most: float
-
-
-@dataclass(frozen=True)
 class Ranked:
     """One configuration over all seeds and targets.
 
@@ -42,8 +33,8 @@ class Ranked:
         rmse_loss_db: against the configuration as it is.
         points_share: which part of the targets' measurements was trained on.
         strongest: by figure, under the attack that does best by it.
-        over_targets: by figure, under that attack.
-        home_in_worst_seed_m: the least error of home of all attacks and seeds, if any has it.
+        over_targets: by figure, under that attack, over the targets' medians.
+        home_at_worst_m: the least error of home of all attacks, seeds and targets, if any has it.
         nearest_random_m: what random points have in place of nearest_m.
         is_blind: no attack does better than random points, by EMD.
         top_places: how many places recall_50m is a share of.
@@ -56,20 +47,20 @@ class Ranked:
     rmse_loss_db: float
     points_share: float
     strongest: Mapping[str, Strongest]
-    over_targets: Mapping[str, Range]
-    home_in_worst_seed_m: float | None
+    over_targets: Mapping[str, Spread]
+    home_at_worst_m: float | None
     nearest_random_m: float | None
     is_blind: bool
     top_places: float
     dominated_by: str | None = None
 
-    def mean(self, figure: str) -> float | None:
-        """Of the strongest attack, if there is one."""
-        return self.strongest[figure].figure.mean if figure in self.strongest else None
+    def left(self, figure: str) -> float | None:
+        """What the strongest attack is left with, if there is one."""
+        return self.strongest[figure].figure.median if figure in self.strongest else None
 
     @property
     def beats_constant(self) -> bool:
-        return self.rmse_db.mean < self.rmse_constant_db
+        return self.rmse_db.median < self.rmse_constant_db
 
 
 @dataclass(frozen=True)
@@ -92,7 +83,7 @@ class Ranking:
     def frontier(self) -> tuple[Ranked, ...]:
         """Those that no other beats in both, the most accurate first."""
         free = (each for each in self.configurations if each.dominated_by is None)
-        return tuple(sorted(free, key=lambda each: each.rmse_db.mean))
+        return tuple(sorted(free, key=lambda each: each.rmse_db.median))
 
     def named(self, name: str) -> Ranked:
         """One of them."""
@@ -103,7 +94,8 @@ def rank(results: Sequence[Result]) -> Ranking:
     """Compare configurations by RMSE and by what the strongest attack is left with.
 
     An attacker chooses a method, not a lucky seed: the strongest attack for a figure is the one
-    with the worst mean over the seeds, of its mean over the targets.
+    with the worst median over all seeds and targets. Where it names no place, it is left with
+    nothing.
     """
     names = dict.fromkeys(each.configuration for each in results)
     failed = {each.configuration: each.failed for each in results if each.failed is not None}
@@ -116,7 +108,7 @@ def rank(results: Sequence[Result]) -> Ranking:
     found = []
     for own in rows.values():
         found.append(rank_one(own, usual_db))
-        usual_db = found[0].rmse_db.mean
+        usual_db = found[0].rmse_db.median
     privacy = _compared_by(found)
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
@@ -125,22 +117,17 @@ def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
     """One configuration alone; ``usual_db`` is the RMSE as it is."""
     best = {figure: _strongest(rows, figure) for figure in FIGURES}
     strongest = {figure: each for figure, each in best.items() if each is not None}
-    rmse_db = _spread([values[0] for values in _by_seed(rows, "rmse_db").values()])
-    random_m = [row["nearest_random_m"] for row in rows if row["nearest_random_m"] is not None]
-    homes_m = [
-        fmean(values)
-        for own in _by(rows, "attack").values()
-        for values in _by_seed(own, "home_error_m").values()
-    ]
+    rmse_db = _spread(list({row["seed"]: row["rmse_db"] for row in rows}.values()))
+    random_m, homes_m = (_known(rows, name) for name in ("nearest_random_m", "home_error_m"))
     return Ranked(
         name=rows[0]["configuration"],
         rmse_db=rmse_db,
         rmse_constant_db=fmean(row["rmse_constant_db"] for row in rows),
-        rmse_loss_db=0.0 if usual_db is None else rmse_db.mean - usual_db,
+        rmse_loss_db=0.0 if usual_db is None else rmse_db.median - usual_db,
         points_share=fmean(row["points_share"] for row in rows),
         strongest=strongest,
-        over_targets={f: _range(rows, f, each.attack) for f, each in strongest.items()},
-        home_in_worst_seed_m=min(homes_m, default=None),
+        over_targets={f: _over_targets(rows, f, each) for f, each in strongest.items()},
+        home_at_worst_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
         is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
         top_places=fmean(row["true_places"] for row in rows),
@@ -148,24 +135,27 @@ def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
 
 
 def _strongest(rows: Sequence[Row], figure: str) -> Strongest | None:
-    """Of the attacks that have the figure in every seed."""
-    seeds = {row["seed"] for row in rows}
-    spreads: dict[str, Spread] = {}
-    for attack, own in _by(rows, "attack").items():
-        values = _by_seed(own, figure)
-        if set(values) == seeds:
-            spreads[attack] = _spread([fmean(each) for each in values.values()])
-    if not spreads:
+    """Of the attacks that have the figure in most runs."""
+    found = {attack: _median(own, figure) for attack, own in _by(rows, "attack").items()}
+    medians = {attack: value for attack, value in found.items() if isfinite(value)}
+    if not medians:
         return None
-    worst = FIGURES[figure]([each.mean for each in spreads.values()])
-    attack = next(name for name, each in spreads.items() if each.mean == worst)
-    return Strongest(attack, spreads[attack])
+    worst = FIGURES[figure](list(medians.values()))
+    attack = next(name for name, value in medians.items() if value == worst)
+    known = _known(_by(rows, "attack")[attack], figure)
+    return Strongest(attack, Spread(worst, min(known), max(known)))
 
 
-def _range(rows: Sequence[Row], figure: str, attack: str) -> Range:
-    own = [row for row in rows if row["attack"] == attack and row[figure] is not None]
-    means = [fmean(row[figure] for row in each) for each in _by(own, "target").values()]
-    return Range(min(means), median(means), max(means))
+def _over_targets(rows: Sequence[Row], figure: str, strongest: Strongest) -> Spread:
+    own = [row for row in rows if row["attack"] == strongest.attack]
+    medians = [_median(each, figure) for each in _by(own, "target").values()]
+    return _spread([value for value in medians if isfinite(value)] or [strongest.figure.median])
+
+
+def _median(rows: Sequence[Row], figure: str) -> float:
+    """Over all rows; infinite where most of them do not have the figure."""
+    known = _known(rows, figure)
+    return median([*known, *[inf] * (len(rows) - len(known))])
 
 
 def _is_beaten(rows: Sequence[Row]) -> bool:
@@ -185,20 +175,20 @@ def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:
     """With the most accurate of those that beat it."""
     better = sorted(
         (each for each in everyone if _dominates(each, own, privacy)),
-        key=lambda each: each.rmse_db.mean,
+        key=lambda each: each.rmse_db.median,
     )
     return own if not better else replace(own, dominated_by=better[0].name)
 
 
 def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
     """At least as good in both, and better in one; an attack that found nothing hides most."""
-    mine = (-one.rmse_db.mean, _hidden(one, privacy))
-    yours = (-other.rmse_db.mean, _hidden(other, privacy))
+    mine = (-one.rmse_db.median, _hidden(one, privacy))
+    yours = (-other.rmse_db.median, _hidden(other, privacy))
     return mine != yours and all(a >= b for a, b in zip(mine, yours, strict=True))
 
 
 def _hidden(ranked: Ranked, privacy: str) -> float:
-    value = ranked.mean(privacy)
+    value = ranked.left(privacy)
     return inf if value is None else value
 
 
@@ -209,13 +199,9 @@ def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
     return found
 
 
-def _by_seed(rows: Sequence[Row], figure: str) -> dict[int, list[float]]:
-    found: dict[int, list[float]] = {}
-    for row in rows:
-        if row[figure] is not None:
-            found.setdefault(row["seed"], []).append(row[figure])
-    return found
+def _known(rows: Sequence[Row], figure: str) -> list[float]:
+    return [row[figure] for row in rows if row[figure] is not None]
 
 
 def _spread(values: Sequence[float]) -> Spread:
-    return Spread(fmean(values), stdev(values) if len(values) > 1 else 0.0)
+    return Spread(median(values), min(values), max(values))

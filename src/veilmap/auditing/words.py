@@ -9,7 +9,7 @@ from veilmap.report.page.content import Spread
 
 # A found place so near is a place where the user was; a home so far away is hidden.
 NEAR_M = 50.0
-# Where the worst seed has less than this share of the mean, the mean owes itself to luck.
+# Where the worst run has less than this share of the median, the median owes itself to luck.
 _LUCK = 0.5
 # The figures that stand in for privacy: how they read, their format and unit.
 PRIVACY = {"home_error_m": ("home within", ",.0f", "m"), "emd_paper": ("EMD", ".1f", "√m")}
@@ -34,22 +34,22 @@ ORACLE = {
 
 
 def metres(figure: Spread) -> str:
-    """``43 ± 5 m``; without the spread where there is one seed."""
-    return f"{_figure(figure, ',.0f')} m"
+    """``43 m (38 to 50)``; without the range where there is one run."""
+    return _figure(figure, ",.0f", "m")
 
 
 def decibels(figure: Spread) -> str:
-    """``4.99 ± 0.05 dB``."""
-    return f"{_figure(figure, '.2f')} dB"
+    """``4.99 dB (4.94 to 5.04)``."""
+    return _figure(figure, ".2f", "dB")
 
 
 def hidden(ranked: Ranked, privacy: str) -> str:
-    """What the strongest attack is left with: ``home within 43 ± 5 m (search)``."""
+    """What the strongest attack is left with: ``home within 43 m (38 to 50) by search``."""
     best = ranked.strongest.get(privacy)
     if best is None:
-        return "no attack names a place in every seed"
+        return "no attack names a place in most runs"
     what, spec, unit = PRIVACY[privacy]
-    return f"{what} {_figure(best.figure, spec)} {unit} ({best.attack})"
+    return f"{what} {_figure(best.figure, spec, unit)} by {best.attack}"
 
 
 def table_lines(ranking: Ranking) -> Iterator[tuple[str, str, str, str]]:
@@ -58,7 +58,7 @@ def table_lines(ranking: Ranking) -> Iterator[tuple[str, str, str, str]]:
     yield "configuration", "RMSE, dB", "loss, dB", f"{what} …, {unit}"
     for each in ranking.configurations:
         best = each.strongest.get(ranking.privacy)
-        left = f"{_figure(best.figure, spec)} ({best.attack})" if best else "-"
+        left = f"{_figure(best.figure, spec)} {best.attack}" if best else "-"
         yield each.name, _figure(each.rmse_db, ".2f"), f"{each.rmse_loss_db:+.2f}", left
 
 
@@ -70,20 +70,20 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
         return f"{begin}no attack does better than random points in the area."
     home, places = own.strongest.get("home_error_m"), own.strongest.get("recall_50m")
     if home is None:
-        return f"{begin}no attack names a home in every seed: {hidden(own, 'emd_paper')}."
+        return f"{begin}no attack names a home in most runs: {hidden(own, 'emd_paper')}."
     who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
     found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
     if len(targets) > 1:
         span = own.over_targets["home_error_m"]
         found += (
-            f", on average over {len(targets)} users (the nearest {span.least:,.0f} m, the median "
-            f"{span.median:,.0f} m, the farthest {span.most:,.0f} m)"
+            f", as the median of {len(targets)} users (the best known {span.least:,.0f} m, the "
+            f"least known {span.most:,.0f} m)"
         )
     if places is None:
         return f"{begin}{found}."
     by = "" if places.attack == home.attack else f" ({places.attack})"
     of = min(TOP_PLACES, own.top_places)
-    count = f"{_count(places.figure.mean * of)} of the {_count(of)} places where the user is most"
+    count = f"{_count(places.figure.median * of)} of the {_count(of)} places where the user is most"
     return f"{begin}{found} and finds {count} to within 50 m{by}."
 
 
@@ -113,7 +113,7 @@ def _better(ranking: Ranking) -> Iterator[str]:
     better = [
         each
         for each in ranking.frontier
-        if (each.mean(privacy) or 0) > (own.mean(privacy) or 0) and each is not own
+        if (each.left(privacy) or 0) > (own.left(privacy) or 0) and each is not own
     ]
     if not better:
         yield "No configuration of the panel keeps the server farther away."
@@ -134,9 +134,9 @@ def loss(ranked: Ranked) -> str:
 def but(ranked: Ranked) -> str:
     """What speaks against it all the same."""
     told = []
-    worst_m, mean_m = ranked.home_in_worst_seed_m, ranked.mean("home_error_m")
-    if worst_m is not None and mean_m is not None and worst_m < _LUCK * mean_m:
-        told.append(f"in the worst seed home is found within {worst_m:,.0f} m")
+    worst_m, usual_m = ranked.home_at_worst_m, ranked.left("home_error_m")
+    if worst_m is not None and usual_m is not None and worst_m < _LUCK * usual_m:
+        told.append(f"at worst home is found within {worst_m:,.0f} m")
     if _points_at_a_place(ranked):
         near = ranked.strongest["nearest_m"]
         where = f"a place where the user was, to {metres(near.figure)}"
@@ -147,7 +147,7 @@ def but(ranked: Ranked) -> str:
 
 
 def _points_at_a_place(ranked: Ranked) -> bool:
-    near, random_m = ranked.mean("nearest_m"), ranked.nearest_random_m
+    near, random_m = ranked.left("nearest_m"), ranked.nearest_random_m
     return near is not None and near <= NEAR_M and (random_m is None or near < random_m / 2)
 
 
@@ -183,7 +183,7 @@ def _caveats(ranking: Ranking) -> Iterator[str]:
     blind = [each.name for each in rest if each.is_blind and not _points_at_a_place(each)]
     if blind:
         yield f"No attack does better than random points under: {'; '.join(blind)}."
-    if own.rmse_db.std == 0:
+    if own.rmse_db.least == own.rmse_db.most:
         yield "One seed alone: another may give other numbers."
 
 
@@ -191,6 +191,8 @@ def _count(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _figure(figure: Spread, spec: str) -> str:
-    deviation = f" ± {figure.std:{spec}}" if figure.std else ""
-    return f"{figure.mean:{spec}}{deviation}"
+def _figure(figure: Spread, spec: str, unit: str = "") -> str:
+    """With the range, where it shows."""
+    median, least, most = (format(v, spec) for v in (figure.median, figure.least, figure.most))
+    span = f" ({least} to {most})" if least != most else ""
+    return f"{median}{unit and ' '}{unit}{span}"

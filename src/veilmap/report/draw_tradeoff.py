@@ -46,8 +46,8 @@ def draw_tradeoff(
 ) -> Figure:
     """RMSE against one figure of the rows that trials give, such as ``emd_paper``.
 
-    Crosses reach a standard deviation over the seeds in both directions; up is private, left is
-    useful.
+    A mark is at the medians over the seeds, its cross reaches from the least to the most; up is
+    private, left is useful.
     """
     attacks = list(dict.fromkeys(row["attack"] for row in rows))
     figure = fitted_sheet((10.5, 4.0 * ((len(attacks) + 1) // 2)))
@@ -130,18 +130,20 @@ def _draw_panel(
     for kind in dict.fromkeys((each.scheme, each.family) for each in configurations):
         own = sorted(
             (each for each in configurations if (each.scheme, each.family) == kind),
-            key=lambda each: float(np.mean(each.rmse_db)),
+            key=lambda each: float(np.median(each.rmse_db)),
         )
         axes.errorbar(
-            [np.mean(each.rmse_db) for each in own],
-            [np.mean(each.hidden) for each in own],
-            xerr=[_deviation(each.rmse_db) for each in own],
-            yerr=[_deviation(each.hidden) for each in own],
+            [np.median(each.rmse_db) for each in own],
+            [np.median(each.hidden) for each in own],
+            xerr=np.transpose([_reach(each.rmse_db) for each in own]),
+            yerr=np.transpose([_reach(each.hidden) for each in own]),
             linewidth=1.2,
             elinewidth=0.7,
             **looks[kind],
         )
 
 
-def _deviation(values: Sequence[float]) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+def _reach(values: Sequence[float]) -> tuple[float, float]:
+    """From the median down and up."""
+    middle = float(np.median(values))
+    return middle - min(values), max(values) - middle

@@ -126,7 +126,7 @@ def _configuration(place, name, rows, attacks) -> Configuration:
     return Configuration(
         name=name,
         rmse_db=rmse_db,
-        rmse_loss_db=rmse_db.mean - _spread([rows[0]], "rmse_db").mean if place else 0.0,
+        rmse_loss_db=rmse_db.median - _spread([rows[0]], "rmse_db").median if place else 0.0,
         points_share=1 / (1 + place),
         strongest={figure: _strongest(own, figure, attacks) for figure in FIGURES},
         is_as_it_is=place == 0,
@@ -146,13 +146,13 @@ def _strongest(rows, figure, attacks) -> Strongest:
         for attack in attacks
     }
     best = max if figure.startswith("recall") else min
-    attack = best(by_attack, key=lambda name: by_attack[name].mean)
+    attack = best(by_attack, key=lambda name: by_attack[name].median)
     return Strongest(attack, by_attack[attack])
 
 
 def _spread(rows, figure) -> Spread:
     values = [row[figure] for row in rows]
-    return Spread(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0)
+    return Spread(float(np.median(values)), min(values), max(values))
 
 
 def _history(draw, configurations, attacks, targets, seeds, rounds) -> Iterator[dict]:

@@ -3,7 +3,7 @@
 function configurationTable(data) {
   const names = data.configurations.map((each) => each.name);
   const best = (figure, digits) => [
-    (row) => row.strongest[figure]?.mean ?? null,
+    (row) => row.strongest[figure]?.median ?? null,
     (row) => (row.strongest[figure] ? spread(row.strongest[figure], digits) : NONE),
   ];
   const column = (title, value, text, isNumber = true) => ({ title, value, text, isNumber });
@@ -16,7 +16,7 @@ function configurationTable(data) {
     ),
     column(
       "RMSE, dB",
-      (row) => row.rmse.mean,
+      (row) => row.rmse.median,
       (row) => spread(row.rmse, 2),
     ),
     column(
@@ -41,8 +41,8 @@ function configurationTable(data) {
     column("Distance, m", ...best("distance_m", 0)),
     column(
       "Recall, 50 m",
-      (row) => row.strongest.recall_50m?.mean ?? null,
-      (row) => percent(row.strongest.recall_50m?.mean),
+      (row) => row.strongest.recall_50m?.median ?? null,
+      (row) => percent(row.strongest.recall_50m?.median),
     ),
     column(
       "Frontier",

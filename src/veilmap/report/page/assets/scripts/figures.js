@@ -1,4 +1,4 @@
-// Figures: what they are called, how they are written, and their mean over seeds.
+// Figures: what they are called, how they are written, and their median over runs.
 
 const FIGURES = {
   home_error_m: { label: "Error of the home", unit: "m", digits: 0 },
@@ -28,26 +28,26 @@ function short(value) {
   return Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-function spread({ mean, std }, digits) {
-  return std > 0
-    ? `${written(mean, digits)}\u00a0±\u00a0${written(std, digits)}`
-    : written(mean, digits);
+// With the range, where it shows.
+function spread({ median, least, most }, digits) {
+  const [middle, low, high] = [median, least, most].map((value) => written(value, digits));
+  return low === high ? middle : `${middle}\u00a0(${low}\u00a0to\u00a0${high})`;
 }
 
-function meanOf(values) {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+function medianOf(values) {
+  const sorted = [...values].sort((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-// As the configurations have it: the mean over the seeds of the mean over the targets.
-function spreadOverSeeds(rows, figure) {
-  const known = rows.filter((row) => typeof row[figure] === "number");
-  if (known.length === 0) return null;
-  const values = [...new Set(known.map((row) => row.seed))].map((seed) =>
-    meanOf(known.filter((row) => row.seed === seed).map((row) => row[figure])),
-  );
-  const mean = meanOf(values);
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, std: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0 };
+// As the configurations have it: over all seeds and targets; a run without the figure counts as
+// infinitely far.
+function spreadOverRuns(rows, figure) {
+  const known = rows.map((row) => row[figure]).filter((value) => typeof value === "number");
+  const median = medianOf([...known, ...Array(rows.length - known.length).fill(Infinity)]);
+  return Number.isFinite(median)
+    ? { median, least: Math.min(...known), most: Math.max(...known) }
+    : null;
 }
 
 function shortened(text, letters) {

@@ -70,8 +70,8 @@ function roundContent(data, selection, kind, history) {
       },
       ...lines.map(({ field, label }) => ({
         title: label,
-        value: (row) => row[field]?.mean ?? null,
-        text: (row) => (row[field] ? short(row[field].mean) : NONE),
+        value: (row) => row[field]?.median ?? null,
+        text: (row) => (row[field] ? short(row[field].median) : NONE),
         isNumber: true,
       })),
     ],
@@ -79,21 +79,21 @@ function roundContent(data, selection, kind, history) {
   };
 }
 
-// By round: mean, least and most over the seeds.
+// By round: median, least and most over the seeds.
 function overSeeds(history, field, rounds) {
   return rounds.flatMap((round) => {
     const values = history
       .filter((row) => row.round === round && typeof row[field] === "number")
       .map((row) => row[field]);
     if (values.length === 0) return [];
-    return [{ round, mean: meanOf(values), low: Math.min(...values), high: Math.max(...values) }];
+    return [{ round, median: medianOf(values), low: Math.min(...values), high: Math.max(...values) }];
   });
 }
 
 function roundWords({ configuration, attack, target }, { unit }, lines) {
   const words = lines.map(({ label, points }) => {
-    const means = points.map((each) => each.mean);
-    return `${label}: from ${short(Math.min(...means))} to ${short(Math.max(...means))} ${unit}`.trim();
+    const medians = points.map((each) => each.median);
+    return `${label}: from ${short(Math.min(...medians))} to ${short(Math.max(...medians))} ${unit}`.trim();
   });
   return `${attack} on ${configuration}, target ${target}. ${words.join("; ") || "Not known"}.`;
 }
@@ -101,7 +101,7 @@ function roundWords({ configuration, attack, target }, { unit }, lines) {
 function drawRounds(width, data, selection, kind, lines, colour) {
   const height = 230;
   const values = lines.flatMap(({ points }) =>
-    points.flatMap(({ mean, low, high }) => [mean, low, high]),
+    points.flatMap(({ median, low, high }) => [median, low, high]),
   );
   if (values.length === 0) return emptyChart(width, height);
   const { svg, frame, x, y } = chartFrame(
@@ -140,17 +140,17 @@ function drawLine(svg, { points, kind }, rounds, x, y, colour) {
   }
   const path = rounds.map((round) => [
     x(round),
-    byRound.has(round) ? y(byRound.get(round).mean) : NaN,
+    byRound.has(round) ? y(byRound.get(round).median) : NaN,
   ]);
   svg.append(makeSvg("path", { class: `line ${kind}`, d: linePath(path), style }));
   if (kind !== "achieved") return;
-  for (const { round, mean, low, high } of points) {
+  for (const { round, median, low, high } of points) {
     const range = high > low ? `, ${short(low)} to ${short(high)} over the seeds` : "";
     svg.append(
       makeSvg(
         "circle",
-        { class: "dot", cx: x(round), cy: y(mean), r: 3.5, style: { fill: colour } },
-        makeSvg("title", {}, `round ${round}: ${short(mean)}${range}`),
+        { class: "dot", cx: x(round), cy: y(median), r: 3.5, style: { fill: colour } },
+        makeSvg("title", {}, `round ${round}: ${short(median)}${range}`),
       ),
     );
   }

@@ -67,7 +67,7 @@ function showFacts(data, selection) {
   for (const [name, { label, unit, digits }] of Object.entries(FIGURES))
     names[name] = [label, unit, digits];
   const facts = Object.entries(names).map(([name, [label, unit, digits]]) => {
-    const figure = spreadOverSeeds(own, name);
+    const figure = spreadOverRuns(own, name);
     const text = figure ? `${spread(figure, digits)} ${unit}` : NONE;
     return make("div", {}, make("dt", {}, label), make("dd", {}, text));
   });

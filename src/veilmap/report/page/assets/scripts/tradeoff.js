@@ -61,12 +61,12 @@ function tradeoffContent(data, figure, attack) {
       ),
       column(
         "RMSE, dB",
-        (row) => row.rmse.mean,
+        (row) => row.rmse.median,
         (row) => spread(row.rmse, 2),
       ),
       column(
         `${label}, ${unit}`,
-        (row) => row.figure.mean,
+        (row) => row.figure.median,
         (row) => spread(row.figure, digits),
       ),
       column(
@@ -95,10 +95,10 @@ function tradeoffPoints(data, figure, attack) {
       const found =
         attack === STRONGEST
           ? strongest[figure] && { figure: strongest[figure], attack: strongest[figure].attack }
-          : { figure: spreadOverSeeds(own, figure), attack };
+          : { figure: spreadOverRuns(own, figure), attack };
       return { name, rmse, number: index + 1, ...styles[index], ...found };
     })
-    .filter((point) => Number.isFinite(point.figure?.mean) && Number.isFinite(point.rmse.mean));
+    .filter((point) => Number.isFinite(point.figure?.median) && Number.isFinite(point.rmse.median));
 }
 
 // Those that no other beats in both, from the most accurate on.
@@ -106,19 +106,19 @@ function frontierOf(points) {
   const isBeaten = (point) =>
     points.some(
       (other) =>
-        other.rmse.mean <= point.rmse.mean &&
-        other.figure.mean >= point.figure.mean &&
-        (other.rmse.mean < point.rmse.mean || other.figure.mean > point.figure.mean),
+        other.rmse.median <= point.rmse.median &&
+        other.figure.median >= point.figure.median &&
+        (other.rmse.median < point.rmse.median || other.figure.median > point.figure.median),
     );
   return points
     .filter((point) => !isBeaten(point))
-    .sort((one, other) => one.rmse.mean - other.rmse.mean);
+    .sort((one, other) => one.rmse.median - other.rmse.median);
 }
 
 function tradeoffWords(data, points, frontier, figure) {
   const { unit, digits } = FIGURES[figure];
   const words = ({ name, rmse, figure: own }) =>
-    `${name}: ${written(rmse.mean, 2)} dB, ${written(own.mean, digits)} ${unit}`;
+    `${name}: ${written(rmse.median, 2)} dB, ${written(own.median, digits)} ${unit}`;
   return (
     `${plural(points.length, "configuration")}. On the frontier: ${frontier.map(words).join("; ") || "none"}. ` +
     `A constant has ${written(data.rmseConstantDb, 2)} dB.`
@@ -127,7 +127,7 @@ function tradeoffWords(data, points, frontier, figure) {
 
 function drawTradeoff(width, data, points, frontier, figure) {
   const height = Math.round(Math.min(Math.max(width * 0.72, 280), 400));
-  const reach = (values) => values.flatMap(({ mean, std }) => [mean - std, mean + std]);
+  const reach = (values) => values.flatMap(({ least, most }) => [least, most]);
   const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], {
     count: width < 400 ? 5 : 8,
   });
@@ -143,12 +143,12 @@ function drawTradeoff(width, data, points, frontier, figure) {
   drawFrontier(
     svg,
     frame,
-    frontier.map((each) => [x(each.rmse.mean), y(each.figure.mean)]),
+    frontier.map((each) => [x(each.rmse.median), y(each.figure.median)]),
   );
   const placed = points.map((point) => ({
     ...point,
-    x: x(point.rmse.mean),
-    y: y(point.figure.mean),
+    x: x(point.rmse.median),
+    y: y(point.figure.median),
     text: shortened(`${point.number} ${point.family}`, 28),
   }));
   for (const point of placed) {
@@ -156,19 +156,19 @@ function drawTradeoff(width, data, points, frontier, figure) {
     const style = { stroke: colour };
     svg.append(
       makeSvg("line", {
-        class: "deviation",
-        x1: x(rmse.mean - rmse.std),
-        x2: x(rmse.mean + rmse.std),
+        class: "range",
+        x1: x(rmse.least),
+        x2: x(rmse.most),
         y1: point.y,
         y2: point.y,
         style,
       }),
       makeSvg("line", {
-        class: "deviation",
+        class: "range",
         x1: point.x,
         x2: point.x,
-        y1: y(own.mean - own.std),
-        y2: y(own.mean + own.std),
+        y1: y(own.least),
+        y2: y(own.most),
         style,
       }),
     );
