@@ -30,6 +30,9 @@ def write_figures(audit: Audit, folder: Path) -> None:
 
     The names of those with positions in them begin with ``where``.
     """
+    # Those of an earlier audit may show other configurations.
+    for old in (*folder.glob("*.pdf"), *folder.glob("*.png")):
+        old.unlink()
     for name, figure in _figures(audit):
         write_whole(folder / f"{name}.pdf", pdf(figure))
         write_whole(folder / f"{name}.png", png(figure))

@@ -117,4 +117,5 @@ def _standing(each: Configuration) -> str:
         "frontier": each.is_on_frontier,
         "recommended": each.is_recommended,
     }
-    return ", ".join(mark for mark, holds in marks.items() if holds)
+    # One below the other leaves room for names.
+    return "\n".join(mark for mark, holds in marks.items() if holds)

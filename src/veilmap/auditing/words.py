@@ -13,6 +13,7 @@ NEAR_M = 50.0
 _LUCK = 0.5
 # The figures that stand in for privacy: how they read, their format and unit.
 PRIVACY = {"home_error_m": ("home within", ",.0f", "m"), "emd_paper": ("EMD", ".1f", "√m")}
+_SHORT = {"home_error_m": "home", "emd_paper": "EMD"}
 _AXIS = {
     "home_error_m": "the error of home",
     "emd_paper": "the distance between true and found places (EMD)",
@@ -52,14 +53,17 @@ def hidden(ranked: Ranked, privacy: str) -> str:
     return f"{what} {_figure(best.figure, spec, unit)} by {best.attack}"
 
 
-def table_lines(ranking: Ranking) -> Iterator[tuple[str, str, str, str]]:
-    """The panel, under a line of heads: name, RMSE, its loss, and what attacks are left with."""
-    what, spec, unit = PRIVACY[ranking.privacy]
-    yield "configuration", "RMSE, dB", "loss, dB", f"{what} …, {unit}"
+def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
+    """The panel, under a line of heads: name, RMSE, its loss, what attacks are left with, by which.
+
+    Medians alone, so that it fits a terminal.
+    """
+    _, spec, unit = PRIVACY[ranking.privacy]
+    yield "configuration", "RMSE, dB", "loss, dB", f"{_SHORT[ranking.privacy]}, {unit}", "by"
     for each in ranking.configurations:
         best = each.strongest.get(ranking.privacy)
-        left = f"{_figure(best.figure, spec)} {best.attack}" if best else "-"
-        yield each.name, _figure(each.rmse_db, ".2f"), f"{each.rmse_loss_db:+.2f}", left
+        left = (format(best.figure.median, spec), best.attack) if best else ("-", "-")
+        yield each.name, f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}", *left
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
@@ -108,21 +112,14 @@ def oracle(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _better(ranking: Ranking) -> Iterator[str]:
-    """The most private: of those that cost nothing, of those worth having, and of all."""
+    """Those of the frontier that are more private, the cheapest first."""
     own, privacy = ranking.as_it_is, ranking.privacy
     better = [
-        each
-        for each in ranking.frontier
-        if (each.left(privacy) or 0) > (own.left(privacy) or 0) and each is not own
+        each for each in ranking.frontier if (each.left(privacy) or 0) > (own.left(privacy) or 0)
     ]
     if not better:
         yield "No configuration of the panel keeps the server farther away."
-        return
-    free = [each for each in better if each.rmse_loss_db <= 0]
-    useful = [each for each in better if each.beats_constant]
-    # Along the frontier privacy grows, so the last of each is the most private.
-    last = {each.name: each for some in (free, useful, better) for each in some[-1:]}
-    for each in last.values():
+    for each in better:
         yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{but(each)}"
 
 
@@ -160,12 +157,8 @@ def _map(own: Ranked) -> str:
 
 
 def _frontier(ranking: Ranking) -> Iterator[str]:
-    what = _AXIS[ranking.privacy]
-    each = [
-        f"{one.name} ({decibels(one.rmse_db)}, {hidden(one, ranking.privacy)})"
-        for one in ranking.frontier
-    ]
-    yield f"On the frontier of RMSE and {what}: {'; '.join(each)}."
+    names = "; ".join(one.name for one in ranking.frontier)
+    yield f"On the frontier of RMSE and {_AXIS[ranking.privacy]}: {names}."
     beaten = [
         f"{one.name} (by {one.dominated_by})"
         for one in ranking.configurations

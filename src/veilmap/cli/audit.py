@@ -18,7 +18,7 @@ from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.auditing.store import Store
 from veilmap.auditing.words import decibels, hidden
 from veilmap.auditing.work import Hooks
-from veilmap.cli.console import progress, say, stderr, stdout, table
+from veilmap.cli.console import progress, say, stderr, stdout, table, tell
 from veilmap.cli.data import read_and_say
 from veilmap.cli.options import (
     ColumnOptions,
@@ -170,9 +170,8 @@ class _Teller:
 
 def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     verdict, store = finished.verdict, Store(out)
-    say(f"\n{verdict.headline}")
-    for sentence in verdict.sentences:
-        say(f"\n{sentence}")
+    for sentence in (verdict.headline, *verdict.sentences):
+        tell(f"\n{sentence}")
     stdout.print()
     heads, *lines = finished.lines()
     panel_table = table(None, *heads)
@@ -185,9 +184,11 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     say("oracle, known to no real server:")
     for fact in verdict.oracle or ("nothing",):
         say(f"  {fact}")
+    stdout.print()
     if verdict.advice is not None:
-        say(f"\n{verdict.advice.words}\n\n{verdict.advice.command}\n\n{verdict.advice.toml}")
-    say(f"\nwrote {store.report}")
+        tell(f"\n{verdict.advice.words}\n")
+        say(f"{verdict.advice.command}\n\n{verdict.advice.toml}")
+    say(f"wrote {store.report}")
     if figures:
         say(f"wrote {store.figures}")
     if not redact:

@@ -31,6 +31,11 @@ def say(text: str) -> None:
     stdout.print(text, soft_wrap=True)
 
 
+def tell(text: str) -> None:
+    """Sentences, wrapped between words."""
+    stdout.print(text)
+
+
 def progress() -> Progress:
     """A progress bar with the time left; silent where nobody is watching."""
     # Lines printed meanwhile must go through the console that draws the bar, or they tear it.

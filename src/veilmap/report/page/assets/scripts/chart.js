@@ -142,8 +142,8 @@ const MARKS = {
   "combined-3": regular(5, 7.5, 7.5),
 };
 
-function mark(name, x, y, colour) {
-  const style = { fill: colour };
+function mark({ mark: name, colour, isHollow }, x, y) {
+  const style = isHollow ? { fill: "var(--paper)", stroke: colour, "stroke-width": 2 } : { fill: colour };
   const points = MARKS[name];
   return points
     ? makeSvg("polygon", { class: "mark", points, transform: `translate(${x} ${y})`, style })

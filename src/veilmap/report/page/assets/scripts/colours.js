@@ -51,8 +51,21 @@ function familyOf(configuration) {
   return steps.map((step) => step.split(":")[0]).join(" + ") || "no defence";
 }
 
-// Colour and mark of each configuration; a family looks the same as in our other pictures.
+function schemeOf(configuration) {
+  return configuration.split(" + ")[0].split(":")[0];
+}
+
+// Colour and mark of each configuration; a family looks the same as in our other pictures, and is
+// hollow with another scheme than the first one's.
 function familyStyles(names) {
+  return namedStyles(names).map((style, index) => {
+    const scheme = schemeOf(names[index]);
+    const isHollow = scheme !== schemeOf(names[0]);
+    return { ...style, isHollow, family: isHollow ? `${style.family} (${scheme})` : style.family };
+  });
+}
+
+function namedStyles(names) {
   const combined = [...new Set(names.map(familyOf))].filter(
     (family) => family !== "no defence" && !FAMILIES.includes(family),
   );

@@ -18,7 +18,8 @@ function written(value, digits = 0) {
 }
 
 function percent(share) {
-  return share === null || share === undefined ? NONE : `${written(100 * share)} %`;
+  if (share === null || share === undefined) return NONE;
+  return `${written(100 * share, share > 0 && share < 0.0095 ? 1 : 0)} %`;
 }
 
 // Three digits that count, for figures whose size is not known beforehand.

@@ -14,7 +14,7 @@ function linearScale(values, { from = null, count = 7 } = {}) {
   high += margin;
   const step = roundStep((high - low) / count);
   const ticks = [];
-  for (let tick = Math.ceil(low / step); tick * step <= high; tick++) ticks.push(tick * step);
+  for (let tick = Math.ceil(low / step); tick * step <= high; tick++) ticks.push(tick * step || 0); // no −0
   const digits = Math.max(-Math.floor(Math.log10(step) + 1e-9), 0);
   return {
     low,

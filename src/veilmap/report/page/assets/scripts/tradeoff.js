@@ -36,7 +36,7 @@ function showLegend(data) {
       viewBox: "-11 -11 22 22",
       "aria-hidden": "true",
     });
-    svg.append(mark(styles[index].mark, 0, 0, styles[index].colour));
+    svg.append(mark(styles[index], 0, 0));
     return make("li", {}, svg, make("span", {}, `${index + 1} ${name}`));
   });
   byId("tradeoff-legend").replaceChildren(...items);
@@ -187,7 +187,7 @@ function drawConstant(svg, frame, x) {
       {
         class: "note",
         x: x + (isLeft ? -5 : 5),
-        y: frame.bottom - 6,
+        y: frame.top + 10,
         "text-anchor": isLeft ? "end" : "start",
       },
       "a constant",
@@ -227,7 +227,7 @@ function labelledMark(point, place, figure) {
     "g",
     {},
     makeSvg("title", {}, facts),
-    mark(point.mark, point.x, point.y, point.colour),
+    mark(point, point.x, point.y),
     makeSvg(
       "text",
       { class: "name", x: place.x, y: place.y, "text-anchor": place.anchor },
