@@ -134,7 +134,7 @@ class Recovery:
         return Found(begun.linearise, guess, whole.unexplained(c), tested)
 
     def _first(self, linearise: LinearisationName) -> Dictionary:
-        """Of the first grid, which fits with one sign and with both share; 1,000 cells are 50 MB."""
+        """Of the first grid; fits with one sign and with both share it, 50 MB of 1,000 cells."""
 
         def make() -> Dictionary:
             return self._dictionary(linearise, self._grid.xy_m, self._first_guess)
