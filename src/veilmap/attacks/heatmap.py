@@ -86,11 +86,14 @@ class Heatmap:
         recovery = Recovery(header, observation, grid, self.finest_m, shared)
         first: SignName = "both" if self.sign == "both" else "one"
         names = self._names(header)
-        coarse = [recovery.begin(name, first) for name in names]
-        best = recovery.refine(min(coarse, key=lambda each: each.held_out))
+        begun = min((recovery.begin(name, first) for name in names), key=lambda each: each.held_out)
+        best = recovery.refine(begun)
         if self.sign == "auto" and best.held_out > WELL_EXPLAINED:
-            signed = recovery.refine(recovery.begin(best.linearise, "both"))
-            best = signed if signed.held_out < CLEARLY * best.held_out else best
+            signed = recovery.begin(begun.linearise, "both")
+            # Also on the first grid: small cells of both signs can imitate much.
+            if signed.held_out < CLEARLY * begun.held_out:
+                refined = recovery.refine(signed)
+                best = refined if refined.held_out < CLEARLY * best.held_out else best
         alone = recovery.one_place(best.linearise)
         best = alone if alone.held_out <= best.held_out else best
         if not len(best.cloud.weights):
