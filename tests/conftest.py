@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from veilmap.local_data import LocalData, Scaler
 from veilmap.measurements import Measurements
@@ -14,6 +15,10 @@ from veilmap.sources.campus import Campus
 
 SMALL_WORLD = Campus(users=3, days=14, cells=4, logged_days=0.8)
 SHARED = Path(__file__).parents[1].parent / "shared"
+
+# A loaded machine is slow, and that is no fault of the code.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def test_what_is_no_interval_is_refused_with_an_example(text):
         parse_interval(text)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 120), st.integers(1, 4), st.integers(60, 90_000), st.floats(300, 200_000))
 def test_rounds_are_disjoint_ordered_and_together_the_input(rows, users, step_s, interval_s):
     data = make_measurements(rows, users, step_s)

@@ -34,7 +34,7 @@ def g_of(network, mini_batch, seed=0):
     return training.bias_gradients(network, network.initialise(seed), mini_batch)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @cases
 def test_the_fast_bias_gradients_equal_automatic_differentiation(network, rows, seed):
     (x, y), weights = batch(rows, seed), network.initialise(seed)
@@ -50,7 +50,7 @@ def test_bias_gradients_of_a_batch_larger_than_a_block_are_those_of_its_parts():
     np.testing.assert_allclose(g_of(network, (x, y)), np.concatenate(parts), rtol=1e-4, atol=1e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @cases
 def test_lemma_1_is_the_ratio_of_the_summed_gradients(network, rows, seed):
     """ΔW1[h] = Δb1[h] · x_DLG, to the rounding of what was summed up."""
@@ -86,7 +86,7 @@ def test_theorem_2_by_hand():
     assert theory.theorem_2_bound(xy, labels, g, steepness) == pytest.approx([1.5])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @cases
 def test_the_exact_error_is_the_distance_and_both_bounds_hold(network, rows, seed):
     x, y = batch(rows, seed)
@@ -102,7 +102,7 @@ def test_the_exact_error_is_the_distance_and_both_bounds_hold(network, rows, see
     assert (theory.theorem_1_bound(x, g) <= theory.theorem_2_bound(x, y, g, L) * (1 + 1e-6)).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @cases
 def test_the_prediction_lies_within_its_bounds_and_has_no_nan(network, rows, seed):
     predicted = theory.predict_error(network, network.initialise(seed), batch(rows, seed), SCALER)

@@ -11,7 +11,7 @@ from veilmap.model.training import gradient
 
 
 @pytest.mark.parametrize("above", [True, False], ids=["label above F", "label below F"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(case=tangents())
 def test_the_factored_cosine_is_that_of_double_back_propagation(above, case):
     network, weights, x, vector = case
@@ -27,7 +27,7 @@ def test_the_factored_cosine_is_that_of_double_back_propagation(above, case):
         assert fast[u, p] == pytest.approx(slow, rel=1e-5, abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(case=tangents(updates=3))
 def test_several_updates_at_once_are_each_alone_and_may_be_kept(case):
     network, weights, x, vector = case

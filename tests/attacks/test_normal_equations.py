@@ -42,7 +42,7 @@ def equations(network, weights, shares, x, vector):
     return dictionary.equations(as_blocks(network, vector))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=tangents(points=5, updates=3), shares=st.sampled_from(SHARES))
 def test_gram_and_b_are_products_of_the_explicit_tangents_by_half(case, shares):
     network, weights, x, vector = case
@@ -59,7 +59,7 @@ def test_gram_and_b_are_products_of_the_explicit_tangents_by_half(case, shares):
         assert half.total == pytest.approx((goal**2 * scale * mine).sum())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(case=tangents(points=5), seed=st.integers(0, 99))
 def test_the_halves_add_up_to_the_whole_and_say_what_is_unexplained(case, seed):
     """|G − Σ c_j J(x_j)|² / |G|² with layers weighed; every layer counts 1 in |G|²."""

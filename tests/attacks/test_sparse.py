@@ -46,7 +46,7 @@ def test_with_a_penalty_it_is_coordinate_descent(seed, signed, penalty):
     assert (found < 0).any() == signed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(1, 25),
@@ -68,7 +68,7 @@ def test_the_conditions_of_kuhn_and_tucker_hold(seed, rows, columns, share, sign
         assert (c >= 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), other=st.integers(0, 10**6), signed=st.booleans())
 def test_a_warm_start_changes_nothing(seed, other, signed):
     _, _, gram, b = make_problem(seed)

@@ -33,7 +33,7 @@ def found_at(network, weights, x):
     return factors(network, as_blocks(network, weights), torch.from_numpy(x))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tangents())
 def test_products_of_factors_are_products_of_the_explicit_gradient(case):
     network, weights, x, vector = case
@@ -46,7 +46,7 @@ def test_products_of_factors_are_products_of_the_explicit_gradient(case):
     np.testing.assert_allclose(found.squared_norm().numpy(), (j**2).sum(-1), **close)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tangents(), st.integers(0, 99))
 def test_combine_is_the_weighted_sum_of_the_explicit_gradients(case, seed):
     network, weights, x, _ = case
@@ -57,7 +57,7 @@ def test_combine_is_the_weighted_sum_of_the_explicit_gradients(case, seed):
     np.testing.assert_allclose(combined, expected, rtol=1e-9, atol=1e-9 * np.abs(j).max())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(tangents(updates=3))
 def test_several_updates_at_once_are_each_alone(case):
     network, weights, x, vector = case

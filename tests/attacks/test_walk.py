@@ -40,7 +40,7 @@ def walked(weights, vector, x, label, optimiser, rest, network=SMALL, **options)
     return walk(matching, torch.from_numpy(x), label, optimiser, rest, **options)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(case=tangents())
 def test_slopes_are_the_gradient_of_the_reference_cosine(case):
     network, weights, x, vector = case

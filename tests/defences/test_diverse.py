@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -99,7 +99,6 @@ def test_noise_is_kept_or_dropped_or_grouped(noise, rows):
     assert figures(step, batch)["noise_points"] == 2
 
 
-@settings(deadline=None)
 @given(ROUNDS, st.sampled_from([0.5, 1.0, 2.0, 3.0]))
 def test_kept_points_are_farther_apart_than_eps(batch, eps_m):
     xy_m = batch.xy_m[kept(DiverseBatch(eps_m), batch)]
@@ -107,7 +106,6 @@ def test_kept_points_are_farther_apart_than_eps(batch, eps_m):
     assert (between_m[~np.eye(len(xy_m), dtype=bool)] > eps_m).all()
 
 
-@settings(deadline=None)
 @given(ROUNDS, st.sampled_from([0.5, 1.0, 2.0]), st.integers(1, 4), st.integers(1, 40))
 def test_every_cluster_is_there_once_and_sizes_are_met(batch, eps_m, min_points, size):
     labels = dbscan(batch.xy_m, eps_m, min_points)
@@ -116,7 +114,6 @@ def test_every_cluster_is_there_once_and_sizes_are_met(batch, eps_m, min_points,
     assert len(kept(DiverseBatch(eps_m, size=size), batch)) == min(size, len(batch))
 
 
-@settings(deadline=None)
 @given(ROUNDS)
 def test_a_larger_eps_never_keeps_more(batch):
     counts = [len(kept(DiverseBatch(eps_m), batch)) for eps_m in (0.1, 1.0, 2.0, 4.0, 1e6)]

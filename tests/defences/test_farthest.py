@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -82,7 +82,6 @@ def test_noise_in_one_group_has_one_centroid_in_its_midst():
     assert kept(together, batch) == [1]
 
 
-@settings(deadline=None)
 @given(ROUNDS, EPS, st.integers(1, 35))
 def test_clusters_left_out_are_no_farther_than_any_that_is_touched(batch, eps_m, num):
     labels = dbscan(batch.xy_m, eps_m, 1)
@@ -99,7 +98,6 @@ def test_clusters_left_out_are_no_farther_than_any_that_is_touched(batch, eps_m,
     assert min(whole, default=np.inf) >= max(cut + out, default=0) - 1e-5
 
 
-@settings(deadline=None)
 @given(ROUNDS, EPS)
 def test_the_whole_farthest_cluster_moves_the_centroid_more_than_the_clusters_means(batch, eps_m):
     """The centroid of means is among them, so no farther than the farthest of them.
@@ -117,7 +115,6 @@ def test_the_whole_farthest_cluster_moves_the_centroid_more_than_the_clusters_me
     assert farthest_m >= diverse_m - 1e-5
 
 
-@settings(deadline=None)
 @given(ROUNDS, EPS)
 def test_a_number_beyond_the_round_keeps_it_whole(batch, eps_m):
     assert kept(FarthestBatch(eps_m, num=len(batch) + 1), batch) == list(range(len(batch)))

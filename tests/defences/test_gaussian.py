@@ -67,7 +67,7 @@ def test_the_papers_100_is_300_in_one_round_and_2634_in_11():
     assert epsilon_of(composed(mu, 11), 1e-5) == pytest.approx(2634.20, abs=0.01)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MUS, DELTAS)
 def test_epsilon_and_delta_are_inverse(mu, delta):
     epsilon = epsilon_of(mu, delta)
@@ -77,7 +77,7 @@ def test_epsilon_and_delta_are_inverse(mu, delta):
         assert delta_of(mu, 0) <= delta * (1 + 1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.floats(1e-3, 1e7), DELTAS)
 def test_mu_and_epsilon_are_inverse(epsilon, delta):
     assert epsilon_of(mu_of(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-9)

@@ -27,7 +27,7 @@ def dropout(network, seed=0):
     return Dropout(network, stream(seed, "dropout"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(networks, st.integers(1, 30), st.integers(0, 100))
 def test_the_fast_gradient_equals_automatic_differentiation(network, rows, seed):
     weights = network.initialise(seed)
@@ -36,7 +36,7 @@ def test_the_fast_gradient_equals_automatic_differentiation(network, rows, seed)
     np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-5 * np.abs(slow).max() + 1e-7)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(networks, st.integers(1, 30), st.integers(0, 100))
 def test_fast_prediction_equals_the_reference(network, rows, seed):
     weights, (x, _) = network.initialise(seed), batch(rows, seed)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -24,7 +24,6 @@ def one_tree(xy_m):
     return BoxTrees.of(xy_m, np.zeros(len(xy_m), int))
 
 
-@settings(deadline=None)
 @given(POINTS, POINTS, st.sampled_from([0.5, 1.0, 2**0.5, 2.0, 5.0, 9.0]))
 def test_pairs_are_counted_as_by_looking_at_each(left, right, reach_m):
     zero = np.zeros(1, int)
@@ -60,7 +59,6 @@ def test_a_tree_of_equal_points_is_one_box():
     assert tree.child.tolist() == [-1]
 
 
-@settings(deadline=None)
 @given(POINTS)
 def test_two_halves_hold_the_points_of_their_whole(xy_m):
     tree = one_tree(xy_m)

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -13,7 +13,6 @@ POINTS = arrays(
 )
 
 
-@settings(deadline=None)
 @given(POINTS, st.floats(0.01, 30))
 def test_points_of_a_cell_are_neighbours_and_neighbours_are_in_cells_beside(xy_m, eps_m):
     xy_m = xy_m + UTM_M

@@ -3,7 +3,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.cluster import DBSCAN
@@ -58,7 +58,6 @@ def test_a_border_point_between_two_clusters_gets_the_lower_number():
     assert labels.tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
 
 
-@settings(deadline=None)
 @given(LATTICE, st.sampled_from([1, 2**0.5, 2, 5**0.5, 8**0.5, 3, 5]), st.integers(1, 6))
 @example(np.array([[0, 0], [3, 4]], float), 5, 1)
 def test_labels_are_those_of_scikit_learn_where_distances_tie_with_eps(xy_m, eps_m, min_points):
@@ -66,7 +65,6 @@ def test_labels_are_those_of_scikit_learn_where_distances_tie_with_eps(xy_m, eps
     assert dbscan(xy_m, float(eps_m), min_points).tolist() == expected.tolist()
 
 
-@settings(deadline=None)
 @given(ANYWHERE, st.floats(0.01, 30), st.integers(1, 6), st.sampled_from([(0.0, 0.0), UTM_M]))
 def test_labels_are_those_of_scikit_learn_anywhere(xy_m, eps_m, min_points, shift_m):
     xy_m = xy_m + shift_m
@@ -83,7 +81,6 @@ def test_labels_of_thousands_of_points_are_those_of_scikit_learn(kind, eps_m, mi
     assert (dbscan(xy_m, eps_m, min_points) == expected).all()
 
 
-@settings(deadline=None)
 @given(LATTICE, st.sampled_from([0.5, 1.0, 2.0]), st.integers(1, 4), st.randoms())
 def test_the_order_of_the_input_changes_only_the_numbers_of_core_clusters(
     xy_m, eps_m, min_points, random
