@@ -18,6 +18,7 @@ def test_units_belong_to_the_code():
         "label-offset",
         "max-rmse-loss",
         "seed",
+        "lat",
     ]
 
 

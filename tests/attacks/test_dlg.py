@@ -178,6 +178,7 @@ def test_only_the_start_near_the_centroid_uses_the_truth():
     [
         ({"optimiser": "lbfgs"}, r"unknown optimiser 'lbfgs'; choose one of: sgd, adam"),
         ({"weights": "middle"}, r"unknown weights 'middle'; choose one of: before, after"),
+        ({"precision": "half"}, r"unknown precision 'half'; choose one of: double, single"),
         ({"learning_rate": 0.0}, r"learning_rate must be above 0, got 0\.0"),
         ({"learning_rate": np.inf}, r"learning_rate must be above 0, got inf"),
         ({"max_iterations": 0}, r"max_iterations must be above 0, got 0"),
@@ -190,3 +191,17 @@ def test_only_the_start_near_the_centroid_uses_the_truth():
 def test_a_bad_setting_is_named(knobs, message):
     with pytest.raises(UserError, match=message):
         Dlg(**knobs)
+
+
+def test_single_precision_ends_where_double_does():
+    """To a metre, from the same starts; the cosine is compared in double precision."""
+    header = make_header(paper_network())
+    seen = observe(header, around([0.6, 0.4], 40))
+    knobs = {"start": RandomStarts(3), "max_iterations": 400, "learning_rate": 0.05}
+    double, single = (
+        Dlg(**knobs, precision=each).attack(header, [seen]) for each in ("double", "single")
+    )
+    for one, other in zip(double, single, strict=True):
+        assert off_m(one.xy_m, other.xy_m) < 1
+        assert one.cosine == pytest.approx(other.cosine, abs=1e-6)
+        assert (one.xy_m != other.xy_m).any()

@@ -58,9 +58,10 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
             "strongest": {
                 f: Strongest("search", Spread(v, v - off, v + off)) for f, v in known.items()
             },
-            "over_targets": {f: Spread(v, v / 2, 2 * v) for f, v in known.items()},
+            "over_targets": {f: (v / 2, v, 2 * v) for f, v in known.items()},
             "home_at_worst_m": None if home_m is None else home_m - off,
             "nearest_random_m": 300.0,
+            "seeds": 3,
             "is_blind": False,
             "top_places": 5.0,
             **more,

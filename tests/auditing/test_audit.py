@@ -148,7 +148,7 @@ def test_redaction_leaves_no_position_anywhere(data, tmp_path):
         min_home_error_m=1.0, **TINY, **PLACES,
     )  # fmt: skip
     assert found.content.ground is None
-    assert told == [3]  # two of the first seed, and the report
+    assert told == [4]  # two of the first seed, the report and the results
     text = all_text(tmp_path)
     table = data.table
     for values in (table["lat_deg"], table["lon_deg"]):
@@ -195,7 +195,7 @@ def test_a_notebook_shows_words_and_table(finished):
     html = found._repr_html_()
     assert found.verdict.headline in html
     assert html.count("<tr>") == 3
-    assert "<td>home within …, m</td>" in html
+    assert "<td>home, m</td>" in html
 
 
 def test_the_report_goes_anywhere(finished, tmp_path):
@@ -274,6 +274,45 @@ def test_figures_are_written_for_print(data, tmp_path):
     for path in Store(tmp_path).figures.iterdir():
         magic = {".pdf": b"%PDF", ".png": b"\x89PNG"}[path.suffix]
         assert path.read_bytes().startswith(magic)
+
+
+def test_figures_of_an_earlier_audit_go_and_those_of_others_stay(data, tmp_path):
+    once = {**TINY, "seeds": 1, "target": ("u0",)}
+    audit(data, out=tmp_path, jobs=1, **once)
+    Store(tmp_path).figures.mkdir()
+    for name in ("where-old-target0.pdf", "thesis.pdf"):
+        (Store(tmp_path).figures / name).write_text("")
+    audit(data, out=tmp_path, jobs=1, figures=True, **once)
+    names = {path.name for path in Store(tmp_path).figures.iterdir()}
+    assert "where-old-target0.pdf" not in names
+    assert "thesis.pdf" in names
+
+
+def test_the_recommended_configuration_is_the_one_drawn(data, tmp_path):
+    given = {**TINY, "seeds": 1, "target": ("u0",), "max_rmse_loss_db": 0.0}
+    found = audit(data, out=tmp_path, jobs=1, figures=True, **given)
+    drawn = {path.name for path in Store(tmp_path).figures.glob("where-*.pdf")}
+    assert f"where-{found.verdict.advice.configuration}-target0.pdf" in drawn
+    assert len(drawn) == len({found.ranking.as_it_is.name, found.verdict.advice.configuration})
+
+
+def test_the_theorems_are_computed_for_the_first_seed(finished):
+    found, _ = finished
+    known = {
+        seed: [
+            line["bound_m"] is not None for line in found.content.history if line["seed"] == seed
+        ]
+        for seed in found.settings.seeds
+    }
+    assert all(known[0])
+    assert not any(known[1])
+
+
+def test_a_bad_address_of_tiles_is_refused_before_anything_is_trained(data, monkeypatch):
+    monkeypatch.setattr(work, "run_units", lambda *_: pytest.fail("something was trained"))
+    for tiles in ("foo", "https://t.example.org/{z}/{x}/{y}.png?key={key}"):
+        with pytest.raises(UserError, match="tiles must be a web address"):
+            audit(data, tiles=tiles, **TINY)
 
 
 def test_seed_1_of_one_audit_is_seed_0_of_one_that_begins_there(data):

@@ -1,3 +1,7 @@
+from math import inf
+
+import pytest
+
 from tests.auditing.making import ranked
 from veilmap.auditing.ranking import rank, rank_one
 from veilmap.auditing.unit import Result
@@ -10,6 +14,7 @@ def row(attack="search", seed=0, target="0", *, name="fedavg", rmse_db=5.0, **fi
         "nearest_m": 20.0,
         "nearest_random_m": 200.0,
         "emd_m": 50.0,
+        "cloud_emd_m": 40.0,
         "emd_random_m": 400.0,
         "emd_paper": 7.0,
         "distance_m": 60.0,
@@ -61,7 +66,7 @@ def test_the_median_is_over_all_seeds_and_targets_and_each_targets_own_is_kept()
         ]
     )
     assert found.strongest["home_error_m"].figure == Spread(25.0, 10.0, 60.0)
-    assert found.over_targets["home_error_m"] == Spread(30.0, 15.0, 45.0)
+    assert found.over_targets["home_error_m"] == (15.0, 45.0)
 
 
 def test_a_run_without_the_figure_counts_as_infinitely_far():
@@ -76,11 +81,11 @@ def test_a_run_without_the_figure_counts_as_infinitely_far():
     assert "home_error_m" not in rank_one([row(home_error_m=None)]).strongest
 
 
-def test_a_target_that_is_never_found_is_left_out_of_the_range_of_targets():
+def test_a_target_that_is_never_found_stays_among_the_targets():
     rows = [row(target="a", home_error_m=10.0), row(target="b", home_error_m=30.0)]
     found = rank_one([*rows, row(target="c", home_error_m=None)])
     assert found.strongest["home_error_m"].figure == Spread(30.0, 10.0, 30.0)
-    assert found.over_targets["home_error_m"] == Spread(20.0, 10.0, 30.0)
+    assert found.over_targets["home_error_m"] == (10.0, 30.0, inf)
 
 
 def test_the_frontier_by_hand():
@@ -90,7 +95,7 @@ def test_the_frontier_by_hand():
         results(*(row(name=n, rmse_db=r, home_error_m=h) for n, (r, h) in figures.items()))
     )
     assert [each.name for each in found.frontier] == ["a", "b", "d"]
-    assert found.named("c").dominated_by == "b"
+    assert [each.dominated_by for each in found.configurations] == [None, None, "b", None]
     assert [each.rmse_loss_db for each in found.configurations] == [0.0, 1.0, 2.0, 1.0]
     assert found.privacy == "home_error_m"
 
@@ -102,10 +107,26 @@ def test_without_homes_emd_decides():
     assert [each.name for each in found.frontier] == ["a", "b"]
 
 
+BLIND = {"emd_m": 399.0, "cloud_emd_m": 410.0, "emd_random_m": 400.0, "nearest_m": 190.0}
+
+
 def test_attacks_that_random_points_match_are_blind():
-    beaten = {"emd_m": 399.0, "emd_random_m": 400.0}
-    assert rank_one([row("dlg", **beaten), row("search", emd_m=None)]).is_blind
-    assert not rank_one([row("dlg", **beaten), row("search")]).is_blind
+    nothing = row("search", **{**BLIND, "emd_m": None, "cloud_emd_m": None, "nearest_m": None})
+    assert rank_one([row("dlg", **BLIND), nothing]).is_blind
+    assert not rank_one([row("dlg", **BLIND), row("search")]).is_blind
+
+
+@pytest.mark.parametrize("better", [{"emd_m": 300.0}, {"cloud_emd_m": 132.0}, {"nearest_m": 99.0}])
+def test_one_figure_that_random_points_do_not_match_is_sight(better):
+    """Random points have an EMD of 400 m, and are 200 m from a true point."""
+    assert not rank_one([row("dlg", **BLIND), row("neurons", **{**BLIND, **better})]).is_blind
+
+
+def test_where_nothing_is_found_the_server_is_infinitely_far():
+    lost = {"home_error_m": None, "emd_paper": None}
+    found = rank(results(row(name="a", rmse_db=6.0, **lost), row(name="b", rmse_db=7.0)))
+    assert [each.dominated_by for each in found.configurations] == [None, "a"]
+    assert found.as_it_is.hidden("home_error_m") == inf
 
 
 def test_what_failed_is_named_and_not_ranked():

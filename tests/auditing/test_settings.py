@@ -50,7 +50,7 @@ def test_a_user_may_be_one_text_or_a_number():
         ({"method": ("searhc",)}, "unknown method 'searhc'"),
         ({"max_rmse_loss_db": -1.0}, "max_rmse_loss_db must be a number of at least 0, got -1.0"),
         ({"min_home_error_m": float("nan")}, "min_home_error_m must be"),
-        ({"target": ("a", "a")}, "names a user twice: a, a"),
+        ({"target": ("a", "a")}, "target names one twice: a, a"),
         ({"target": ("a",), "targets": 2}, "give target or targets, not both"),
         ({"gan": True, "configurations": ("fedavg",)}, "gan adds to the panel"),
         ({"tower": (100.0, 0.0)}, r"tower must be latitude and longitude .* got \(100.0, 0.0\)"),

@@ -105,3 +105,37 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         (folder / name).write_text("{}")
         with pytest.raises(UserError, match="holds a run or a transcript"):
             Store(folder).refuse_taken()
+
+
+def test_positions_are_there_before_the_mark_that_a_unit_is_finished(
+    tmp_path, data, result, monkeypatch
+):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    store = Store(tmp_path / "audit")
+    monkeypatch.setattr("veilmap.auditing.store.write_json", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.save(make_unit(), data, result)
+    assert [path.suffix for path in store.trials.iterdir()] == [".npz"]
+    assert store.load(make_unit(), data) is None
+
+
+@pytest.mark.parametrize("name", ["report.html", "results.json"])
+def test_files_of_others_are_not_taken_for_an_audits(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(UserError, match=f"has a {name} that is not an audit's"):
+        Store(tmp_path).refuse_taken()
+
+
+def test_redaction_leaves_nothing_with_a_place(store):
+    names = ["report.html", "results.json", ".report.html.1.part", "figures/where-a.pdf"]
+    names += ["figures/.where-a.pdf.1.part", "trials/.a.npz.1.part"]
+    store.figures.mkdir()
+    for name in names:
+        (store.path / name).write_text("51.501")
+    (store.figures / "tradeoff-emd_paper.pdf").write_text("")
+    assert store.drop_positions() == len(names) + 1
+    left = {path.name for path in store.path.rglob("*") if path.is_file()}
+    assert {each for each in left if not each.endswith(".json")} == {"tradeoff-emd_paper.pdf"}
+    assert "results.json" not in left

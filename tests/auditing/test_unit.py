@@ -9,6 +9,8 @@ from veilmap.attacks.methods import METHODS
 from veilmap.auditing.panel import panel
 from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.unit import Unit, run_unit
+from veilmap.geo import Projection
+from veilmap.study.train import train
 from veilmap.study.trial import trial
 
 
@@ -53,6 +55,59 @@ def test_the_history_has_a_line_per_attack_target_and_round(result):
     assert line["predicted_error_m"] is not None
     assert line["bound_m"] >= line["predicted_error_m"]
     assert line["norm"] == pytest.approx(np.linalg.norm(line["layer_norms"]))
+
+
+def test_the_theorems_are_held_to_what_was_trained_on(data, result):
+    unit = make_unit()
+    run = train(data, unit.settings)
+    kept = result.positions
+    for line in result.history:
+        attack, user, t = line["attack"], line["target"], line["round"]
+        found, chosen = kept.locations[attack, user], kept.chosen[user]
+        centroid_m = chosen.xy_m[chosen.rounds == t].mean(axis=0)
+        away_m = np.linalg.norm(found.xy_m[found.rounds == t] - centroid_m)
+        assert line["distance_trained_m"] == pytest.approx(away_m)
+        largest_m = max(run.prepared.plan.scaler.scale_m)
+        assert line["bound_m"] == pytest.approx(line["bound_1_std"] * largest_m)
+    rmse_db = {record.round: record.rmse_db for record in run.history}
+    assert {(line["round"], line["rmse_db"]) for line in result.history} == set(rmse_db.items())
+    assert len(set(rmse_db.values())) > 1
+
+
+def test_the_first_row_of_the_signal_lies_in_the_north(data, result):
+    kept = result.positions
+    west, south, east, north = kept.box_deg
+    rows, columns = kept.signal_dbm.shape
+    lat_deg = north - 0.5 * (north - south) / rows
+    lon_deg = west + (columns - 0.5) * (east - west) / columns
+    predicted = train(data, make_unit().settings).signal_map.predict_at([lat_deg], [lon_deg])
+    assert kept.signal_dbm[0, -1] == pytest.approx(predicted[0], abs=1e-3)
+    assert np.ptp(kept.signal_dbm) > 0.1
+
+
+def test_a_cumulative_update_counts_no_point_twice(data):
+    found = run_unit(make_unit("cumulative fedavg"), data)
+    assert all(row["points_share"] == 1.0 for row in found.rows)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda unit, data: (replace(unit, with_theory=False), data),
+        lambda unit, data: (unit, replace(data, projection=Projection(32631))),
+    ],
+    ids=["theory", "projection"],
+)
+def test_what_decides_the_figures_decides_the_digest(data, other):
+    unit = make_unit()
+    changed, elsewhere = other(unit, data)
+    assert changed.digest(elsewhere) != unit.digest(data)
+
+
+def test_another_version_is_another_digest(data, monkeypatch):
+    before = make_unit().digest(data)
+    monkeypatch.setattr("veilmap.auditing.unit.version", lambda name: "99")
+    assert make_unit().digest(data) != before
 
 
 def test_positions_are_those_of_the_data(data, result):

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -25,6 +26,12 @@ def test_several_users_are_told_apart():
     assert "the best known 22 m, the least known 86 m" in said
 
 
+def test_a_user_who_is_never_found_is_counted():
+    known = {"home_error_m": (40.0, 60.0, inf)}
+    said = headline(ranking(replace(PLAIN, over_targets=known)), ["0", "1", "2"])
+    assert "(the best known 40 m, the least known 60 m; of 1 no home is named in most runs)" in said
+
+
 def test_a_user_with_two_places_has_no_five():
     assert "1 of the 2 places" in headline(
         ranking(ranked("a", 5.0, 9.0, recall=0.5, top_places=2.0)), ["0"]
@@ -36,8 +43,6 @@ def test_attacks_that_find_nothing_are_said_to():
     assert headline(ranking(blind), ["0"]) == (
         "As it is (fedavg), no attack does better than random points in the area."
     )
-    near = ranked("fedavg", 5.0, 43.0, is_blind=True, nearest_m=4.0)
-    assert "within 43 m" in headline(ranking(near), ["0"])
 
 
 def test_a_missing_home_falls_back_to_emd():
@@ -49,9 +54,9 @@ def test_a_missing_home_falls_back_to_emd():
 
 def test_better_ones_are_told_with_their_price():
     said = list(sentences(ranking(PLAIN, FAR, FREE)))
-    assert said[0] == "fedavg + centre brings that to home within 200 m by search for -0.10 dB."
+    assert said[0] == "fedavg + centre brings that to home within 200 m by search, for -0.10 dB."
     assert said[1] == (
-        "fedavg + farthest brings that to home within 900 m by search for +0.50 dB. "
+        "fedavg + farthest brings that to home within 900 m by search, for +0.50 dB. "
         "But search still points at a place where the user was, to 13 m."
     )
 
@@ -63,6 +68,21 @@ def test_what_speaks_against_a_defence_is_said_with_it():
     first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
     assert first.endswith("+0.10 dB. But at worst home is found within 44 m.")
     assert second.endswith("But its map is no better than one that says the same everywhere.")
+
+
+def test_where_nothing_is_found_is_better_than_anywhere():
+    nowhere = ranked("fedavg + dp", 5.5, None)
+    said = list(sentences(ranking(PLAIN, nowhere)))
+    assert said[0] == (
+        "fedavg + dp brings it so far that no attack names a place in most runs, for +0.50 dB."
+    )
+    assert "keeps the server farther away" in next(sentences(ranking(nowhere, PLAIN)))
+
+
+def test_a_place_is_found_only_if_random_points_are_farther():
+    """13 m where random points have 20 m is what chance gives."""
+    crowded = replace(FAR, nearest_random_m=20.0)
+    assert not any("still points" in each for each in sentences(ranking(PLAIN, crowded)))
 
 
 def test_nothing_better_is_said_too():
@@ -88,7 +108,7 @@ def test_what_failed_is_told_with_its_reason():
 
 
 def test_one_seed_is_said_to_be_one():
-    alone = replace(PLAIN, rmse_db=Spread(5.0, 5.0, 5.0))
+    alone = replace(PLAIN, seeds=1)
     assert any(each.startswith("One seed alone") for each in sentences(ranking(alone)))
     assert not any(each.startswith("One seed alone") for each in sentences(ranking(PLAIN)))
 

@@ -81,13 +81,13 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
     assert "On the frontier of RMSE and the error of home: " in out
     assert "the attacker knew:\n  every update" in out
     assert "oracle, known to no real server:\n  the area is the bounding box" in out
-    assert "For a server that stays 1 m from home in every seed: " in out
+    assert "For a server that stays 1 m from home in every run: " in out
     assert f"veilmap train {file} --interval=1d" in out
     assert f"wrote {tmp_path / 'a' / 'report.html'}" in out
     content = json.loads((tmp_path / "a" / "results.json").read_text())
     assert content["settings"]["resolved"]["configurations"][0] == "fedavg"
     again, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--redact")
-    assert "removed 3 files with positions" in again
+    assert "removed 4 files with positions" in again
     assert "4 runs; 4 are there from before" in again
 
 
@@ -100,6 +100,8 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
         (["--seeds", "1.5"], "--seeds must be a whole number, got '1.5'"),
         (["--jobs", "0"], "jobs must be at least 1, got 0"),
         (["--max-rmse-los", "1"], "max-rmse-loss"),
+        (["--tiles", "foo"], "tiles must be a web address"),
+        (["--method", "search", "search"], "method names one twice: search, search"),
     ],
 )
 def test_a_mistake_is_one_line_and_code_2(capsys, file, tmp_path, words, message):

@@ -34,9 +34,12 @@ def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():
         row("fedavg", seed=1, rmse_db=6, emd_paper=8),
         row("fedavg", attack="search", emd_paper=99),
         row("fedavg + dp:epsilon=1", emd_paper=None),
+        *(row("fedavg + centre", seed=seed, emd_paper=each) for seed, each in enumerate([7, None])),
+        *(row("fedavg + gan", seed=s, emd_paper=each) for s, each in enumerate([7, 8, None])),
     ]
-    (plain,) = spreads(rows, "dlg", "emd_paper")
+    plain, gan = spreads(rows, "dlg", "emd_paper")
     assert (plain.family, plain.rmse_db, plain.hidden) == (PLAIN, (5, 6), (7, 8))
+    assert gan.hidden == (7, 8, np.inf)
 
 
 def test_every_attack_has_a_panel_and_every_defence_a_line():

@@ -1,7 +1,6 @@
 """The audit behind ``veilmap audit``: a panel of configurations, trained, attacked, compared."""
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from veilmap.auditing.work import Hooks, Work
 from veilmap.errors import UserError
 from veilmap.files import write_json
 from veilmap.measurements import Measurements
+from veilmap.report.page.policy import tile_origin
 from veilmap.sources.reader import read
 
 
@@ -49,11 +49,12 @@ def audit(
     Raises:
         UserError: a setting or the data do not allow it, or the configuration as it is fails.
     """
-    before = time.perf_counter()
     if settings is not None and keywords:
         raise UserError("audit takes settings or keywords, not both")
     if jobs is not None and jobs < 1:
         raise UserError(f"jobs must be at least 1, got {jobs}")
+    if tiles is not None:
+        tile_origin(tiles)  # refuses now what the report would refuse after all runs
     settings = settings or AuditSettings.of(**keywords)
     store = None if out is None else Store(out)
     if store is not None:
@@ -64,7 +65,7 @@ def audit(
     if store is not None and redact:
         hooks.on_redacted(store.drop_positions())
     results = work.run(store, jobs or os.cpu_count() or 1, hooks)
-    finished = conclude(work, results, command, time.perf_counter() - before)
+    finished = conclude(work, results, command)
     if store is not None:
         _write(finished, store, figures, tiles)
     return finished

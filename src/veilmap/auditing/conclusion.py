@@ -23,7 +23,7 @@ from veilmap.study.prepare import Prepared
 from veilmap.study.results import versions
 
 
-def conclude(work: Work, results: Sequence[Result], command: str, seconds: float) -> Audit:
+def conclude(work: Work, results: Sequence[Result], command: str) -> Audit:
     """Compare the configurations and say what comes out.
 
     Raises:
@@ -33,7 +33,7 @@ def conclude(work: Work, results: Sequence[Result], command: str, seconds: float
     as_it_is = next(iter(work.runs))
     if as_it_is in ranking.failed:
         raise UserError(f"{as_it_is}, the configuration as it is: {ranking.failed[as_it_is]}")
-    made = _made(work, command, seconds)
+    made = _made(work, command, sum(each.seconds for each in results))
     return Audit(
         settings=work.settings,
         ranking=ranking,

@@ -38,13 +38,13 @@ def configurations(
 def ground(
     results: Sequence[Result], timezone: str, tower_deg: tuple[float, float] | None
 ) -> Ground | None:
-    """All positions, of the first seed; None if none were kept."""
+    """All positions, of the first seed, in the rounds of all; None if none were kept."""
     kept = {r.configuration: r.positions for r in results if r.positions is not None}
     if not kept:
         return None
     first = next(iter(kept.values()))
     starts = {line["round"]: line["start_s"] for r in results for line in r.history}
-    rounds = sorted({int(t) for points in first.truth.values() for t in points.rounds})
+    rounds = sorted(starts)
     project = Projection(first.epsg)
     return Ground(
         area_deg=_corners(first),

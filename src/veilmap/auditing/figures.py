@@ -1,6 +1,5 @@
 """The figures of an audit for print, each as PDF and PNG."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
+from veilmap.auditing.file_names import readable
 from veilmap.auditing.finished import Audit
 from veilmap.auditing.positions import Points, Positions
 from veilmap.auditing.unit import Result
@@ -18,6 +18,7 @@ from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.report.draw_whereabouts import draw_whereabouts
 
+_KINDS = ("tradeoff", "where", "rounds")
 # What the trade-off is drawn by, and how its axis reads.
 _TRADEOFFS = {
     "home_error_m": "error of home, m: up is private",
@@ -31,8 +32,9 @@ def write_figures(audit: Audit, folder: Path) -> None:
     The names of those with positions in them begin with ``where``.
     """
     # Those of an earlier audit may show other configurations.
-    for old in (*folder.glob("*.pdf"), *folder.glob("*.png")):
-        old.unlink()
+    for kind in _KINDS:
+        for old in (*folder.glob(f"{kind}-*.pdf"), *folder.glob(f"{kind}-*.png")):
+            old.unlink()
     for name, figure in _figures(audit):
         write_whole(folder / f"{name}.pdf", pdf(figure))
         write_whole(folder / f"{name}.png", png(figure))
@@ -52,14 +54,14 @@ def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
 def _compared(audit: Audit) -> tuple[str, str]:
     """The configuration as it is, and the one recommended, or the most private."""
     advice, ranking = audit.verdict.advice, audit.ranking
-    most = max(ranking.frontier, key=lambda each: each.left(ranking.privacy) or 0.0)
+    most = max(ranking.frontier, key=lambda each: each.hidden(ranking.privacy))
     return ranking.as_it_is.name, advice.configuration if advice else most.name
 
 
 def _of_target(
     result: Result, positions: Positions, user: str, number: int
 ) -> Iterator[tuple[str, Figure]]:
-    readable = re.sub(r"[^A-Za-z0-9.=_]+", "-", result.configuration).strip(".-")
+    name = readable(result.configuration)
     found = {
         attack: _reconstructions(result, positions, attack, user)
         for attack, owner in positions.locations
@@ -71,9 +73,9 @@ def _of_target(
     }
     title = f"Where the server places user {user} ({result.configuration})"
     where = draw_whereabouts(found, truth, positions.area, title)
-    yield f"where-{readable}-target{number}", where
+    yield f"where-{name}-target{number}", where
     title = f"User {user}, round by round ({result.configuration})"
-    yield f"rounds-{readable}-target{number}", draw_rounds(found, truth, norms, title)
+    yield f"rounds-{name}-target{number}", draw_rounds(found, truth, norms, title)
 
 
 def _reconstructions(

@@ -33,10 +33,13 @@ class Ranked:
         rmse_loss_db: against the configuration as it is.
         points_share: which part of the targets' measurements was trained on.
         strongest: by figure, under the attack that does best by it.
-        over_targets: by figure, under that attack, over the targets' medians.
+        over_targets: by figure, under that attack, the targets' medians; infinite for one that is
+            not found.
         home_at_worst_m: the least error of home of all attacks, seeds and targets, if any has it.
         nearest_random_m: what random points have in place of nearest_m.
-        is_blind: no attack does better than random points, by EMD.
+        seeds: how many.
+        is_blind: no attack does better than random points, by the EMD of locations or clouds, and
+            none is near a place where the user was.
         top_places: how many places recall_50m is a share of.
         dominated_by: one that is more accurate and more private, if any.
     """
@@ -47,16 +50,17 @@ class Ranked:
     rmse_loss_db: float
     points_share: float
     strongest: Mapping[str, Strongest]
-    over_targets: Mapping[str, Spread]
+    over_targets: Mapping[str, tuple[float, ...]]
     home_at_worst_m: float | None
     nearest_random_m: float | None
+    seeds: int
     is_blind: bool
     top_places: float
     dominated_by: str | None = None
 
-    def left(self, figure: str) -> float | None:
-        """What the strongest attack is left with, if there is one."""
-        return self.strongest[figure].figure.median if figure in self.strongest else None
+    def hidden(self, figure: str) -> float:
+        """What the strongest attack is left with; an attack that finds nothing, with infinity."""
+        return self.strongest[figure].figure.median if figure in self.strongest else inf
 
     @property
     def beats_constant(self) -> bool:
@@ -84,10 +88,6 @@ class Ranking:
         """Those that no other beats in both, the most accurate first."""
         free = (each for each in self.configurations if each.dominated_by is None)
         return tuple(sorted(free, key=lambda each: each.rmse_db.median))
-
-    def named(self, name: str) -> Ranked:
-        """One of them."""
-        return next(each for each in self.configurations if each.name == name)
 
 
 def rank(results: Sequence[Result]) -> Ranking:
@@ -129,6 +129,7 @@ def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
         over_targets={f: _over_targets(rows, f, each) for f, each in strongest.items()},
         home_at_worst_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
+        seeds=len({row["seed"] for row in rows}),
         is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
         top_places=fmean(row["true_places"] for row in rows),
     )
@@ -146,10 +147,9 @@ def _strongest(rows: Sequence[Row], figure: str) -> Strongest | None:
     return Strongest(attack, Spread(worst, min(known), max(known)))
 
 
-def _over_targets(rows: Sequence[Row], figure: str, strongest: Strongest) -> Spread:
+def _over_targets(rows: Sequence[Row], figure: str, strongest: Strongest) -> tuple[float, ...]:
     own = [row for row in rows if row["attack"] == strongest.attack]
-    medians = [_median(each, figure) for each in _by(own, "target").values()]
-    return _spread([value for value in medians if isfinite(value)] or [strongest.figure.median])
+    return tuple(_median(each, figure) for each in _by(own, "target").values())
 
 
 def _median(rows: Sequence[Row], figure: str) -> float:
@@ -159,11 +159,19 @@ def _median(rows: Sequence[Row], figure: str) -> float:
 
 
 def _is_beaten(rows: Sequence[Row]) -> bool:
-    """Random points do as well by EMD; where nothing lies in the area, nothing was found."""
-    pairs = [(row["emd_m"], row["emd_random_m"]) for row in rows if row["emd_m"] is not None]
-    if not pairs:
+    """Random points do as well; where nothing lies in the area, nothing was found."""
+    near_m, random_near_m = (_known(rows, name) for name in ("nearest_m", "nearest_random_m"))
+    if near_m and random_near_m and median(near_m) < median(random_near_m) / 2:
+        return False
+    emds_m = [
+        min(known)
+        for row in rows
+        if (known := _known([row], "emd_m") + _known([row], "cloud_emd_m"))
+    ]
+    random_m = _known(rows, "emd_random_m")
+    if not emds_m or not random_m:
         return True
-    return fmean(a for a, _ in pairs) > _NO_BETTER * fmean(b for _, b in pairs)
+    return median(emds_m) > _NO_BETTER * median(random_m)
 
 
 def _compared_by(found: Sequence[Ranked]) -> str:
@@ -181,15 +189,10 @@ def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:
 
 
 def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
-    """At least as good in both, and better in one; an attack that found nothing hides most."""
-    mine = (-one.rmse_db.median, _hidden(one, privacy))
-    yours = (-other.rmse_db.median, _hidden(other, privacy))
+    """At least as good in both, and better in one."""
+    mine = (-one.rmse_db.median, one.hidden(privacy))
+    yours = (-other.rmse_db.median, other.hidden(privacy))
     return mine != yours and all(a >= b for a, b in zip(mine, yours, strict=True))
-
-
-def _hidden(ranked: Ranked, privacy: str) -> float:
-    value = ranked.left(privacy)
-    return inf if value is None else value
 
 
 def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:

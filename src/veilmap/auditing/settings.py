@@ -70,8 +70,10 @@ class Question:
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value >= 0):
                 yield out_of_range(name, "a number of at least 0", value)
-        if len(set(self.target)) < len(self.target):
-            yield UserError(f"target names a user twice: {', '.join(self.target)}")
+        for name in ("target", "method"):
+            given = getattr(self, name)
+            if len(set(given)) < len(given):
+                yield UserError(f"{name} names one twice: {', '.join(given)}")
         if self.target and self.targets != 1:
             yield UserError("give target or targets, not both: users by name, or how many")
         if self.gan and self.configurations:

@@ -1,7 +1,6 @@
 """An audit on disk: what is finished is found again."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from io import BytesIO
@@ -11,6 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from veilmap.auditing.file_names import readable
 from veilmap.auditing.positions import Positions
 from veilmap.auditing.unit import Result, Unit
 from veilmap.errors import UserError
@@ -18,8 +18,6 @@ from veilmap.files import write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.study.run_folder import RunFolder
 from veilmap.transcript import HEADER
-
-_READABLE = 60  # letters of a configuration in the name of its file
 
 
 class Store:
@@ -37,12 +35,20 @@ class Store:
         self.figures = self.path / "figures"
 
     def refuse_taken(self) -> None:
-        """An error if the folder is somebody else's: a run's, a transcript's, or a file."""
+        """An error if the folder is somebody else's: a run's, a transcript's, or a file.
+
+        Also if it has files of the names that an audit writes, and none of an audit's runs.
+        """
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"{self.path} is a file; choose a folder for --out")
         run = RunFolder(self.path)
         if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
             raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+        others = [each for each in (self.report, self.results, self.figures) if each.exists()]
+        if others and not self.trials.is_dir():
+            raise UserError(
+                f"{self.path} has a {others[0].name} that is not an audit's; choose another --out"
+            )
 
     def load(self, unit: Unit, data: Measurements) -> Result | None:
         """The finished unit; None if it is not there, damaged, or lacks the positions wanted."""
@@ -71,19 +77,25 @@ class Store:
 
     def drop_positions(self) -> int:
         """Remove what an earlier audit wrote with positions in it; how many files that were."""
-        files = [
-            *self.trials.glob("*.npz"),
-            *self.trials.glob(".*.npz.*.part"),  # of an audit that was killed
-            *self.figures.glob("where-*"),
-            *([self.report] if self.report.exists() else []),
-        ]
+        # Results may name an area; what ends in .part is of an audit that was killed.
+        patterns = {
+            self.path: (
+                "report.html",
+                "results.json",
+                ".report.html.*.part",
+                ".results.json.*.part",
+            ),
+            self.trials: ("*.npz", ".*.npz.*.part"),
+            self.figures: ("where-*", ".where-*.part"),
+        }
+        files = [file for at, names in patterns.items() for name in names for file in at.glob(name)]
         for file in files:
             file.unlink()
         return len(files)
 
     def _file(self, unit: Unit, data: Measurements) -> Path:
-        readable = re.sub(r"[^A-Za-z0-9.=_]+", "-", unit.configuration).strip(".-")[:_READABLE]
-        return self.trials / f"{readable}-seed{unit.seed}-{unit.digest(data)[:16]}.json"
+        name = f"{readable(unit.configuration)}-seed{unit.seed}-{unit.digest(data)[:16]}.json"
+        return self.trials / name
 
 
 def _read(content: dict[str, Any]) -> Result:

@@ -134,12 +134,14 @@ def _attacked(unit: Unit, data: Measurements) -> Result:
 
 def _rows(unit: Unit, run: Run, attacked: AttackRun) -> list[Row]:
     truth = LocalData.join(list((attacked.truth or {}).values()))
-    sent = next(iter(attacked.found.values()))
+    sent = [each.n for each in next(iter(attacked.found.values()))]
+    # A cumulative update has the points of all rounds before.
+    trained = sent[-1] if unit.settings.training.cumulative else sum(sent)
     common = {
         "rmse_db": run.rmse_db,
         "rmse_constant_db": run.prepared.rmse_constant_db,
-        "points": fmean(each.n for each in sent),
-        "points_share": sum(each.n for each in sent) / len(truth),
+        "points": fmean(sent),
+        "points_share": trained / len(truth),
         "true_places": len(find_places(truth.xy_m, most=TOP_PLACES)),
     }
     return [

@@ -1,6 +1,7 @@
 """What an audit says, in sentences."""
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import AuditSettings
@@ -27,7 +28,7 @@ KNOWS = (
 )
 ORACLE = {
     "area": "the area is the bounding box of the cell's measurements; give the public one: --area",
-    "scaler": "positions are scaled by everybody's data; give the public --area, and --scaler area",
+    "scaler": "positions are scaled by the data; give the public --area, with --scaler area",
     "label_offset_dbm": "centred labels have the mean of everybody's data; give --label-offset",
     "public sample": "the gan learned from a sample of everybody's data",
     "the start of dlg": "dlg started near the true centroid of each round",
@@ -70,7 +71,7 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
     """How near the strongest attacker comes under the configuration as it is."""
     own = ranking.as_it_is
     begin = f"As it is ({own.name}), "
-    if own.is_blind and not _points_at_a_place(own):
+    if own.is_blind:
         return f"{begin}no attack does better than random points in the area."
     home, places = own.strongest.get("home_error_m"), own.strongest.get("recall_50m")
     if home is None:
@@ -78,11 +79,7 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
     who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
     found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
     if len(targets) > 1:
-        span = own.over_targets["home_error_m"]
-        found += (
-            f", as the median of {len(targets)} users (the best known {span.least:,.0f} m, the "
-            f"least known {span.most:,.0f} m)"
-        )
+        found += f", as the median of {len(targets)} users{_apart(own)}"
     if places is None:
         return f"{begin}{found}."
     by = "" if places.attack == home.attack else f" ({places.attack})"
@@ -111,16 +108,26 @@ def oracle(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(ORACLE.get(name, name) for name in names)
 
 
+def _apart(own: Ranked) -> str:
+    """How the targets differ; who is not found is counted."""
+    homes_m = own.over_targets["home_error_m"]
+    found_m = [each for each in homes_m if isfinite(each)]
+    if not found_m:
+        return ""
+    lost = len(homes_m) - len(found_m)
+    never = f"; of {lost} no home is named in most runs" if lost else ""
+    return f" (the best known {min(found_m):,.0f} m, the least known {max(found_m):,.0f} m{never})"
+
+
 def _better(ranking: Ranking) -> Iterator[str]:
     """Those of the frontier that are more private, the cheapest first."""
     own, privacy = ranking.as_it_is, ranking.privacy
-    better = [
-        each for each in ranking.frontier if (each.left(privacy) or 0) > (own.left(privacy) or 0)
-    ]
+    better = [each for each in ranking.frontier if each.hidden(privacy) > own.hidden(privacy)]
     if not better:
         yield "No configuration of the panel keeps the server farther away."
     for each in better:
-        yield f"{each.name} brings that to {hidden(each, privacy)} for {loss(each)}.{but(each)}"
+        brings = "brings that to " if privacy in each.strongest else "brings it so far that "
+        yield f"{each.name} {brings}{hidden(each, privacy)}, for {loss(each)}.{but(each)}"
 
 
 def loss(ranked: Ranked) -> str:
@@ -131,8 +138,8 @@ def loss(ranked: Ranked) -> str:
 def but(ranked: Ranked) -> str:
     """What speaks against it all the same."""
     told = []
-    worst_m, usual_m = ranked.home_at_worst_m, ranked.left("home_error_m")
-    if worst_m is not None and usual_m is not None and worst_m < _LUCK * usual_m:
+    worst_m = ranked.home_at_worst_m
+    if worst_m is not None and worst_m < _LUCK * ranked.hidden("home_error_m"):
         told.append(f"at worst home is found within {worst_m:,.0f} m")
     if _points_at_a_place(ranked):
         near = ranked.strongest["nearest_m"]
@@ -144,8 +151,8 @@ def but(ranked: Ranked) -> str:
 
 
 def _points_at_a_place(ranked: Ranked) -> bool:
-    near, random_m = ranked.left("nearest_m"), ranked.nearest_random_m
-    return near is not None and near <= NEAR_M and (random_m is None or near < random_m / 2)
+    near_m, random_m = ranked.hidden("nearest_m"), ranked.nearest_random_m
+    return near_m <= NEAR_M and (random_m is None or near_m < random_m / 2)
 
 
 def _map(own: Ranked) -> str:
@@ -165,7 +172,8 @@ def _frontier(ranking: Ranking) -> Iterator[str]:
         if one.dominated_by is not None
     ]
     if beaten:
-        yield f"Dominated, so less accurate and less private than another: {'; '.join(beaten)}."
+        listed = "; ".join(beaten)
+        yield f"Dominated, so no better than another in either and worse in one: {listed}."
 
 
 def _caveats(ranking: Ranking) -> Iterator[str]:
@@ -173,10 +181,10 @@ def _caveats(ranking: Ranking) -> Iterator[str]:
     worse = [each.name for each in rest if not each.beats_constant]
     if worse:
         yield f"No better than a map that says the same everywhere: {'; '.join(worse)}."
-    blind = [each.name for each in rest if each.is_blind and not _points_at_a_place(each)]
+    blind = [each.name for each in rest if each.is_blind]
     if blind:
         yield f"No attack does better than random points under: {'; '.join(blind)}."
-    if own.rmse_db.least == own.rmse_db.most:
+    if own.seeds == 1:
         yield "One seed alone: another may give other numbers."
 
 

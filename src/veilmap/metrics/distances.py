@@ -27,7 +27,8 @@ def emds_or_none_m(
     """Sliced EMD to each of some sets, in metres; None where nothing was found."""
     some = [number for number, xy_m in enumerate(found_m) if len(xy_m)]
     costs_m = emds_m(true_m, [found_m[i] for i in some], None, [weights[i] for i in some])
-    return [dict(zip(some, costs_m, strict=True)).get(i) for i in range(len(found_m))]
+    known = dict(zip(some, costs_m, strict=True))
+    return [known.get(number) for number in range(len(found_m))]
 
 
 def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[float, ...]:

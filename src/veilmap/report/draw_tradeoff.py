@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -74,19 +75,20 @@ def draw_tradeoff(
 
 
 def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) -> list[Spread]:
-    """One per configuration that has the figure in any seed."""
+    """One per configuration that has the figure in most runs; in the others it is infinite."""
+    own = [row for row in rows if row["attack"] == attack]
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if row["attack"] == attack and row[figure_name] is not None:
-            found.setdefault(row["configuration"], []).append(row)
+    for row in own:
+        found.setdefault(row["configuration"], []).append(row)
     return [
         Spread(
             family_of(name),
             scheme_of(name),
-            tuple(row["rmse_db"] for row in own),
-            tuple(row[figure_name] for row in own),
+            tuple(row["rmse_db"] for row in runs),
+            tuple(inf if row[figure_name] is None else row[figure_name] for row in runs),
         )
-        for name, own in found.items()
+        for name, runs in found.items()
+        if 2 * sum(row[figure_name] is None for row in runs) < len(runs)
     ]
 
 
@@ -98,7 +100,7 @@ def family_of(configuration: str) -> str:
 
 def scheme_of(configuration: str) -> str:
     """``fedsgd`` of ``fedsgd:learning_rate=0.001 + centre``."""
-    return configuration.partition(" + ")[0].partition(":")[0]
+    return configuration.partition(JOINED_BY)[0].partition(":")[0]
 
 
 def _looks(configurations: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -144,6 +146,6 @@ def _draw_panel(
 
 
 def _reach(values: Sequence[float]) -> tuple[float, float]:
-    """From the median down and up."""
+    """From the median down and up, as far as anything is known."""
     middle = float(np.median(values))
-    return middle - min(values), max(values) - middle
+    return middle - min(values), max(each for each in values if isfinite(each)) - middle

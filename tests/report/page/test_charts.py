@@ -78,3 +78,21 @@ def test_few_and_many_rounds_are_drawn(tmp_path, open_file, rounds):
     page = open_file(tmp_path / "rounds.html").page
     assert page.locator("#round").get_attribute("max") == str(rounds)
     assert page.locator("#round-charts circle.dot").count() > 0
+
+
+def test_the_theorem_is_held_to_the_first_seed_and_to_what_was_trained_on(tmp_path, open_file):
+    content = make_content(PANEL[:1], seeds=(0, 1), rounds=2)
+    history = [
+        {
+            **row,
+            "distance_trained_m": 10.0 * row["round"] + 1000 * row["seed"],
+            "distance_m": 7.0,
+            "bound_m": 40.0 if row["seed"] == 0 else None,
+        }
+        for row in content.history
+    ]
+    write_page(replace(content, history=history), tmp_path / "theorem.html")
+    figure = open_file(tmp_path / "theorem.html").page.locator("#round-charts figure").last
+    figure.locator("summary").click()
+    rows = [row.locator("> *").all_inner_texts() for row in figure.locator("tbody tr").all()]
+    assert [(row[1], row[3]) for row in rows] == [("10", "40"), ("20", "40")]

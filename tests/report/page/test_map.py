@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from tests.report.page.making import make_content
+from tests.report.page.making import PANEL, make_content
+from veilmap.report.page.content import Track
 from veilmap.report.page.page import write_page
 
 
@@ -97,7 +98,7 @@ def test_play_goes_on_by_itself_until_it_is_paused(town):
 
 def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):
     """Of five rounds the second leaves the area, a degree to the north-east."""
-    assert "1 of 5 rounds left the area" in town.page.locator("#map-caption").inner_text()
+    assert "1 of 5 attacked rounds left the area" in town.page.locator("#map-caption").inner_text()
     town.page.locator("#round").fill("2")
     town.page.locator("#layer-centroids").uncheck()
     with_arrow = town.picture()
@@ -145,3 +146,21 @@ def test_tiles_are_asked_for_only_where_they_are_given(tmp_path, browser):
     context.close()
     assert asked[1:]
     assert all(each.startswith("https://tiles.example.org/") for each in asked[1:])
+
+
+def test_rounds_in_which_a_target_sent_nothing_are_not_said_to_be_lost(tmp_path, open_file):
+    """Of five rounds the target sent in three, all of the first seed and found; seed 1 in all."""
+    content = make_content(PANEL[:1], seeds=(0, 1))
+    sent = [row for row in content.history if row["seed"] == 1 or row["round"] <= 3]
+    key, found = next(iter(content.ground.found.items()))
+    some = found.locations.rounds <= 3
+    locations = Track(
+        found.locations.lat_deg[some], found.locations.lon_deg[some], found.locations.rounds[some]
+    )
+    first = replace(found, locations=locations, inside=found.inside[some])
+    ground = replace(content.ground, found={**content.ground.found, key: first})
+    write_page(replace(content, history=sent, ground=ground), tmp_path / "some.html")
+    page = open_file(tmp_path / "some.html").page
+    page.locator("#attack").select_option(label=key[1])
+    caption = page.locator("#map-caption").inner_text()
+    assert caption.endswith("1 of 3 attacked rounds left the area.")

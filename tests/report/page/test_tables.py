@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from tests.report.page.making import make_content
+from tests.report.page.making import PANEL, make_content
+from veilmap.report.page.content import Spread, StepCost, Strongest
 from veilmap.report.page.page import write_page
 
 
@@ -108,3 +109,71 @@ def saved(opened, name):
         opened.page.locator(f'[data-download="{name}"]').click()
     assert download.value.suggested_filename == f"veilmap-{name}"
     return download.value.path().read_bytes().decode()
+
+
+def cells(table):
+    """Row by row, with plain spaces."""
+    rows = table.locator("tbody tr").all()
+    return [
+        [text.replace("\u00a0", " ") for text in row.locator("> *").all_inner_texts()]
+        for row in rows
+    ]
+
+
+def by_hand():
+    """Three configurations whose every number is known; home is not found in a run of dp."""
+    content = make_content(PANEL[:3], attacks=("dlg", "search"), seeds=(0, 1, 2))
+    homes_m = {"dlg": (10.0, 906.0, 34.0), "search": (300.0, None, None)}
+    rows = [
+        {**row, "home_error_m": homes_m[row["attack"]][row["seed"]], "rmse_db": 5.0 + row["seed"]}
+        for row in content.rows
+    ]
+    first, second, third = content.configurations
+    figures = {
+        "home_error_m": Strongest("dlg", Spread(34.0, 10.0, 906.0)),
+        "recall_50m": Strongest("search", Spread(0.4, 0.2, 0.6)),
+    }
+    rmse_db = Spread(6.0, 5.0, 7.0)
+    cost = StepCost("dp:epsilon=100", 12.0, 3.5, 40.0, {"epsilon": 250.0})
+    given = {"strongest": figures, "rmse_db": rmse_db}
+    configurations = (
+        replace(first, **given, rmse_loss_db=0.0, points_share=1.0, is_on_frontier=True),
+        replace(
+            second,
+            **given,
+            rmse_loss_db=-0.25,
+            points_share=0.004,
+            is_on_frontier=False,
+            dominated_by=PANEL[2],
+        ),
+        replace(third, **given, rmse_loss_db=1.5, points_share=0.5, costs=(cost,)),
+    )
+    return replace(content, configurations=configurations, rows=rows)
+
+
+def test_the_tables_say_what_the_content_says(tmp_path, open_file):
+    write_page(by_hand(), tmp_path / "hand.html")
+    page = open_file(tmp_path / "hand.html").page
+    first, second, third = cells(page.locator("#configurations"))
+    assert first[1:8] == ["1", "6.00 (5.00 to 7.00)", "0.00", "100 %", "34 (10 to 906)", "dlg", "–"]
+    assert (first[10], first[11]) == ("40 %", "on it")
+    assert (second[3], second[4], second[11]) == ("−0.25", "0.4 %", "beaten by 3")
+    assert third[3] == "+1.50"
+    costs = page.locator("#cost-charts figure")
+    for number, value in enumerate(("12", "3.5", "40")):
+        costs.nth(number).locator("summary").click()
+        row = cells(costs.nth(number))[-1]
+        assert row[1:] == ["dp:epsilon=100", value, "epsilon 250"]
+
+
+def test_a_run_without_a_home_counts_as_infinitely_far(tmp_path, open_file):
+    """Dlg has 10, 906 and 34 m; search has 300 m once and twice no home."""
+    write_page(by_hand(), tmp_path / "hand.html")
+    page = open_file(tmp_path / "hand.html").page
+    page.locator("#first-figure").select_option("0")
+    numbers = page.locator("#tradeoff-charts figure").first
+    numbers.locator("summary").click()
+    page.locator("#tradeoff-attack").select_option("1")
+    assert {row[2] for row in cells(numbers)} == {"34 (10 to 906)"}
+    page.locator("#tradeoff-attack").select_option("2")
+    assert cells(numbers) == []

@@ -21,6 +21,7 @@ def payload(content: Content, tiles: str | None) -> dict[str, Any]:
     return {
         "targets": list(content.targets),
         "attacks": list(content.attacks),
+        "seeds": list(content.made.seeds),
         "configurations": [_configuration(each) for each in content.configurations],
         "rows": _table(content.rows),
         "history": _table(content.history),

@@ -7,6 +7,9 @@ from hashlib import sha256
 
 from veilmap.errors import UserError
 
+# What Leaflet fills in.
+_PLACEHOLDERS = {"z", "x", "y", "s", "r"}
+
 
 def policy(scripts: Iterable[str], styles: Iterable[str], tiles: str | None) -> str:
     """A Content-Security-Policy that knows each inline block by its hash.
@@ -30,10 +33,11 @@ def policy(scripts: Iterable[str], styles: Iterable[str], tiles: str | None) -> 
 def tile_origin(tiles: str) -> str:
     """Scheme and host of a template such as ``https://{s}.example.org/{z}/{x}/{y}.png``."""
     match = re.match(r"(https?://)(\{s\}\.)?([\w.-]+(?::\d+)?)/", tiles, re.ASCII)
-    if not match or not all(name in tiles for name in ("{z}", "{x}", "{y}")):
+    names = set(re.findall(r"\{([^}]*)\}", tiles))
+    if not match or not {"z", "x", "y"} <= names <= _PLACEHOLDERS:
         raise UserError(
-            "tiles must be a web address with {z}, {x} and {y} in it, such as "
-            f"https://tile.example.org/{{z}}/{{x}}/{{y}}.png, got {tiles!r}"
+            "tiles must be a web address with {z}, {x} and {y} in it, and no other braces than {s} "
+            f"and {{r}}, such as https://tile.example.org/{{z}}/{{x}}/{{y}}.png, got {tiles!r}"
         )
     scheme, any_server, host = match.groups()
     return f"{scheme}{'*.' if any_server else ''}{host}"

@@ -3,15 +3,23 @@
 function captionOf(data, selection, { locations, truth }) {
   const { round } = selection;
   const outside = locations.filter((each) => !each.isInside).length;
-  const nowhere = data.rounds.length - new Set(locations.map((each) => each.round)).size;
   if (round === null) {
-    const left = `${written(outside)} of ${plural(data.rounds.length, "round")} left the area`;
-    const none = nowhere ? `; in ${written(nowhere)} nothing was found` : "";
-    return `${plural(truth?.size ?? 0, "real point")} in ${plural(data.rounds.length, "round")}. ${left}${none}.`;
+    // The map has the first seed; in some of its rounds the target may have sent nothing.
+    const attacked = new Set(
+      ofSelection(data.history, selection)
+        .filter((row) => row.seed === data.seeds[0])
+        .map((row) => row.round),
+    ).size;
+    const nowhere = attacked - new Set(locations.map((each) => each.round)).size;
+    const left = `${written(outside)} of ${plural(attacked, "attacked round")} left the area`;
+    const none = nowhere > 0 ? `; in ${written(nowhere)} nothing was found` : "";
+    return `${plural(truth?.size ?? 0, "real point")} in ${plural(truth?.parts.size ?? 0, "round")}. ${left}${none}.`;
   }
   const part = truth?.parts.get(round);
   const location = locations.find((each) => each.round === round);
-  const own = ofSelection(data.history, selection).find((row) => row.round === round);
+  const own = ofSelection(data.history, selection).find(
+    (row) => row.round === round && row.seed === data.seeds[0],
+  );
   const far =
     typeof own?.distance_m === "number" ? `, ${written(own.distance_m)} m from their centroid` : "";
   const where = location
