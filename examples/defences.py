@@ -71,7 +71,13 @@ ORDERINGS = (
     ("farthest:eps_m=50,num=20", "geoind:epsilon_per_m=0.01"),
 )
 # Faster than the defaults of veilmap attack: fewer and larger steps of DLG, coarser heat maps.
-FASTER = {"max_iterations": 500, "attack_rate": 0.05, "cells": 300, "finest_m": 30.0}
+FASTER = {
+    "max_iterations": 500,
+    "attack_rate": 0.05,
+    "cells": 300,
+    "finest_m": 30.0,
+    "close": 1.0,
+}
 
 
 def main() -> None:

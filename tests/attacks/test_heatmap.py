@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from tests.attacks.worlds import (
 from veilmap.area import Area
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.reconstruction import Outcome
+from veilmap.attacks.recovery import Recovery
 from veilmap.errors import UserError
 from veilmap.metrics.transport import emd_m
 from veilmap.model.network import Network
@@ -142,9 +145,35 @@ def test_an_area_without_extent_has_its_heat_map(area):
         ({"finest_m": np.nan}, r"finest_m must be above 0 metres, got nan"),
         ({"linearise": "end"}, r"unknown linearise 'end'; .*: before, middle, after, path, auto"),
         ({"sign": "plus"}, r"unknown sign 'plus'; choose one of: one, both, auto"),
+        ({"close": 0.5}, r"close must be at least 1, got 0.5"),
         ({"cells": 0, "sign": "plus"}, r"cells must be .*; unknown sign"),
     ],
 )
 def test_a_bad_setting_is_named(knobs, message):
     with pytest.raises(UserError, match=message):
         Heatmap(**knobs)
+
+
+def test_a_linearisation_that_is_close_on_the_first_grid_is_tried_on_small_cells(monkeypatch):
+    """before leaves 9, middle 1 and path 4 times the least on the first grid."""
+    coarse = {"before": 9.0, "middle": 1.0, "path": 4.0}
+    fine = {"before": 0.9, "middle": 0.5, "path": 0.1}
+    tried = []
+    begin, refine = Recovery.begin, Recovery.refine
+
+    def refined(self, begun):
+        tried.append(begun.linearise)
+        return replace(refine(self, begun), held_out=fine[begun.linearise])
+
+    monkeypatch.setattr(
+        Recovery,
+        "begin",
+        lambda self, name, sign: replace(begin(self, name, sign), held_out=coarse[name]),
+    )
+    monkeypatch.setattr(Recovery, "refine", refined)
+    header = make_header(MIDDLE, FEDAVG)
+    seen = seventy_thirty(header)
+    for close, names in ((1.0, ["middle"]), (5.0, ["middle", "path"])):
+        tried.clear()
+        Heatmap(60, 200.0, sign="one", close=close).attack(header, [seen])
+        assert tried == names

@@ -39,12 +39,15 @@ class Heatmap:
         finest_m: cells with mass are quartered until their side is at most so many metres.
         linearise: where the tangent is taken; by default what explains the update best.
         sign: whether residuals have ``one`` sign or ``both``; by default what explains it best.
+        close: a linearisation that leaves at most so many times more unexplained on the first grid
+            than the best is tried on small cells too; 1 tries the best alone, in less time.
     """
 
     cells: int = 1000
     finest_m: float = 15.0
     linearise: LinearisationName | Literal["auto"] = "auto"
     sign: SignName | Literal["auto"] = "auto"
+    close: float = 10.0
     oracle = False
 
     def __post_init__(self) -> None:
@@ -61,6 +64,8 @@ class Heatmap:
         signs = (*get_args(SignName), "auto")
         if self.sign not in signs:
             yield unknown_choice("sign", self.sign, signs)
+        if not self.close >= 1:
+            yield out_of_range("close", "at least 1", self.close)
 
     def attack(
         self,
@@ -86,12 +91,14 @@ class Heatmap:
         recovery = Recovery(header, observation, grid, self.finest_m, shared)
         first: SignName = "both" if self.sign == "both" else "one"
         names = self._names(header)
-        begun = min((recovery.begin(name, first) for name in names), key=lambda each: each.held_out)
-        best = recovery.refine(begun)
+        begun = {name: recovery.begin(name, first) for name in names}
+        least = min(each.held_out for each in begun.values())
+        close = [each for each in begun.values() if each.held_out <= self.close * least]
+        best = min(map(recovery.refine, close), key=lambda each: each.held_out)
         if self.sign == "auto" and best.held_out > WELL_EXPLAINED:
-            signed = recovery.begin(begun.linearise, "both")
+            signed = recovery.begin(best.linearise, "both")
             # Also on the first grid: small cells of both signs can imitate much.
-            if signed.held_out < CLEARLY * begun.held_out:
+            if signed.held_out < CLEARLY * begun[best.linearise].held_out:
                 refined = recovery.refine(signed)
                 best = refined if refined.held_out < CLEARLY * best.held_out else best
         alone = recovery.one_place(best.linearise)

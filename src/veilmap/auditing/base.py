@@ -47,3 +47,4 @@ class AuditHeatmap(Heatmap):
 
     cells: int = 200
     finest_m: float = 35.0
+    close: float = 1.0
