@@ -155,7 +155,7 @@ def test_a_bad_setting_is_named(knobs, message):
 
 
 def test_a_linearisation_that_is_close_on_the_first_grid_is_tried_on_small_cells(monkeypatch):
-    """before leaves 9, middle 1 and path 4 times the least on the first grid."""
+    """Before leaves 9, middle 1 and path 4 times the least on the first grid."""
     coarse = {"before": 9.0, "middle": 1.0, "path": 4.0}
     fine = {"before": 0.9, "middle": 0.5, "path": 0.1}
     tried = []
