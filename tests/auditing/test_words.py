@@ -24,6 +24,7 @@ def test_several_users_are_told_apart():
     said = headline(ranking(PLAIN), ["0", "1", "2"])
     assert "a user's home within 43 m (38 to 48), as the median of 3 users" in said
     assert "the best known 22 m, the least known 86 m" in said
+    assert said.endswith("and finds 60% of the places where they are most to within 50 m.")
 
 
 def test_a_user_who_is_never_found_is_counted():

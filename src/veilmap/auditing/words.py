@@ -6,7 +6,7 @@ from math import isfinite
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.unit import TOP_PLACES
-from veilmap.report.page.content import Spread
+from veilmap.report.page.content import Spread, Strongest
 
 # A found place so near is a place where the user was; a home so far away is hidden.
 NEAR_M = 50.0
@@ -83,9 +83,15 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
     if places is None:
         return f"{begin}{found}."
     by = "" if places.attack == home.attack else f" ({places.attack})"
+    return f"{begin}{found} and finds {_places(own, places, len(targets))} to within 50 m{by}."
+
+
+def _places(own: Ranked, found: Strongest, targets: int) -> str:
+    """``3 of the 5 places where the user is most``."""
+    if targets > 1:
+        return f"{found.figure.median:.0%} of the places where they are most"
     of = min(TOP_PLACES, own.top_places)
-    count = f"{_count(places.figure.median * of)} of the {_count(of)} places where the user is most"
-    return f"{begin}{found} and finds {count} to within 50 m{by}."
+    return f"{_count(found.figure.median * of)} of the {_count(of)} places where the user is most"
 
 
 def sentences(ranking: Ranking) -> Iterator[str]:
