@@ -44,7 +44,7 @@ def test_an_audit_from_python_prints_words_and_tables(tmp_path):
         command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("As it is (fedsgd), ")
+    assert done.stdout.startswith("As it is (fedsgd:learning_rate=0.001), ")
     assert "veilmap train " in done.stdout
     assert "is_on_frontier" in done.stdout
     assert (tmp_path / "report.html").exists()

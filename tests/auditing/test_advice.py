@@ -34,11 +34,16 @@ ALL = ranking(PLAIN, CHEAP, GOOD, DEAR)
             "good",
             "300 m from home in every run and a loss of at most 3 dB: good",
         ),
-        ({"min_home_error_m": 1000.0}, "dear", "The nearest is dear, .* it misses by 100 m"),
+        (
+            {"min_home_error_m": 1000.0},
+            "dear",
+            "The most private is dear, .*, which misses by 100 m",
+        ),
         (
             {"max_rmse_loss_db": 0.3, "min_home_error_m": 300.0},
-            "cheap",
-            "No configuration has .* The nearest is cheap, .*it misses by 50 m",
+            "good",
+            r"No configuration has .* The distance has good, .* \+0.40 dB. The loss has cheap, "
+            r".* \+0.20 dB, which misses by 50 m",
         ),
         ({"max_rmse_loss_db": 0.0}, "plain", "plain"),
     ],
@@ -47,6 +52,12 @@ def test_the_bounds_decide(bounds, name, words):
     choice = choose(ALL, Question(**bounds))
     assert choice.ranked.name == name
     assert re.search(words, choice.words)
+
+
+def test_what_misses_a_bound_is_not_recommended():
+    assert choose(ALL, Question(min_home_error_m=300.0)).is_met
+    assert not choose(ALL, Question(min_home_error_m=1000.0)).is_met
+    assert not choose(ALL, Question(min_home_error_m=300.0, max_rmse_loss_db=0.3)).is_met
 
 
 def test_nothing_is_recommended_unasked():
@@ -58,7 +69,7 @@ def test_a_median_that_owes_itself_to_lucky_runs_is_not_recommended():
     lucky = ranked("lucky", 5.1, 307.0, home_at_worst_m=44.0)
     choice = choose(ranking(PLAIN, lucky, GOOD), Question(min_home_error_m=300.0))
     assert choice.ranked.name == "good"
-    assert "at worst 310 m" in choice.words
+    assert "(310 to 390)" in choice.words
 
 
 READ_WITH = {

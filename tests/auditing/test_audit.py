@@ -1,5 +1,7 @@
 import json
 import re
+import tomllib
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,12 @@ import veilmap
 from tests.auditing.making import TINY, make_data, renamed
 from veilmap.auditing import work
 from veilmap.auditing.audit import audit
-from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.settings import AuditFile, AuditSettings
 from veilmap.auditing.store import Store
 from veilmap.auditing.work import Hooks
 from veilmap.errors import UserError
+from veilmap.settings import parse, plain
+from veilmap.sources.columns import Columns
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +72,9 @@ def test_only_what_is_new_is_run(data, tmp_path):
     assert run(data, tmp_path, configurations=more, seeds=3)[1] == [
         ("fedavg", 2),
         ("fedavg + farthest:eps_m=50,num=5", 2),
-        ("fedsgd", 0),
-        ("fedsgd", 1),
-        ("fedsgd", 2),
+        ("fedsgd:learning_rate=0.001", 0),
+        ("fedsgd:learning_rate=0.001", 1),
+        ("fedsgd:learning_rate=0.001", 2),
     ]
 
 
@@ -320,3 +324,16 @@ def test_seed_1_of_one_audit_is_seed_0_of_one_that_begins_there(data):
     two = audit(data, jobs=1, seed=1, **{**TINY, "configurations": ("fedavg",), "seeds": 1})
     later = one.rows.filter(pl.col("seed") == 1)
     assert without_seconds(later).equals(without_seconds(two.rows))
+
+
+def test_the_settings_in_the_report_make_the_same_audit(data):
+    columns = plain(Columns(user="the user's", cell_column="Zelle"))
+    read_so = replace(data, read_with={"path": "x.csv", "columns": columns})
+    found = audit(read_so, jobs=1, **{**TINY, "seeds": 1, "targets": 2})
+    given = parse(AuditFile, tomllib.loads(found.content.made.settings_toml), "file")
+    assert given.columns == Columns(user="the user's", cell_column="Zelle")
+    assert (given.task.cell, given.audit.target) == ("a", ("u0", "u1"))
+    again = AuditSettings(
+        **{part.name: getattr(given, part.name) for part in fields(AuditSettings)}
+    )
+    assert audit(data, again, jobs=1).rows.drop("seconds").equals(found.rows.drop("seconds"))

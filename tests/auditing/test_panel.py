@@ -46,3 +46,22 @@ def test_all_faults_of_own_configurations_are_told_at_once():
     given = ["fedavg + divers", "fedsgg", "fedavg", "fedavg"]
     with pytest.raises(UserError, match=r"'divers'.*'fedsgg'.*'fedavg' is there twice"):
         panel(AuditSettings.of(configurations=given))
+
+
+def test_fedsgd_alone_has_a_rate_at_which_it_learns():
+    def names(**given):
+        texts = ["fedsgd", "fedsgd + centre", "fedsgd:learning_rate=1e-2"]
+        return list(panel(AuditSettings.of(configurations=texts, **given)))
+
+    assert names() == [
+        "fedsgd:learning_rate=0.001",
+        "fedsgd:learning_rate=0.001 + centre",
+        "fedsgd:learning_rate=0.01",
+    ]
+    assert names(learning_rate=1e-4)[0] == "fedsgd"
+
+
+def test_a_defence_beside_configurations_is_refused():
+    given = {"configurations": ["fedavg"], "defence": ["dp:epsilon=100"]}
+    with pytest.raises(UserError, match=r"leave out defence, or add it to each: fedavg \+ dp:eps"):
+        panel(AuditSettings.of(**given))

@@ -53,10 +53,12 @@ def test_the_strongest_attack_has_the_worst_median_and_not_the_luckiest_run():
 def test_more_places_found_is_worse():
     found = rank_one([row("search", recall_50m=0.2), row("heatmap", recall_50m=0.6)])
     assert found.strongest["recall_50m"].attack == "heatmap"
+    both = rank_one([row(seed=0, recall_50m=0.2), row(seed=1, recall_50m=0.6)])
+    assert both.strongest["recall_50m"].figure.median == 0.6
 
 
 def test_the_median_is_over_all_seeds_and_targets_and_each_targets_own_is_kept():
-    """10, 20, 30, 60: 25. Users: 15 and 45."""
+    """10, 20, 30, 60: of the two in the middle the worse, 20. Users: 10 and 30."""
     found = rank_one(
         [
             row(seed=0, target="a", home_error_m=10.0),
@@ -65,8 +67,8 @@ def test_the_median_is_over_all_seeds_and_targets_and_each_targets_own_is_kept()
             row(seed=1, target="b", home_error_m=60.0),
         ]
     )
-    assert found.strongest["home_error_m"].figure == Spread(25.0, 10.0, 60.0)
-    assert found.over_targets["home_error_m"] == (15.0, 45.0)
+    assert found.strongest["home_error_m"].figure == Spread(20.0, 10.0, 60.0)
+    assert found.over_targets["home_error_m"] == (10.0, 30.0)
 
 
 def test_a_run_without_the_figure_counts_as_infinitely_far():

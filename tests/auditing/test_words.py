@@ -67,7 +67,7 @@ def test_what_speaks_against_a_defence_is_said_with_it():
     lucky = ranked("lucky", 5.1, 300.0, home_at_worst_m=44.0)
     useless = ranked("useless", 6.5, 900.0)
     first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
-    assert first.endswith("+0.10 dB. But at worst home is found within 44 m.")
+    assert first.endswith("home within 300 m by search, at worst 44 m by another, for +0.10 dB.")
     assert second.endswith("But its map is no better than one that says the same everywhere.")
 
 
@@ -89,7 +89,7 @@ def test_a_place_is_found_only_if_random_points_are_farther():
 def test_nothing_better_is_said_too():
     near = ranked("fedavg + dp", 7.0, 10.0, dominated_by="fedavg")
     said = list(sentences(ranking(PLAIN, near)))
-    assert said[0] == "No configuration of the panel keeps the server farther away."
+    assert said[0] == "No other configuration keeps the server farther away."
     assert any("fedavg + dp (by fedavg)" in each for each in said)
     assert any(
         each == "No better than a map that says the same everywhere: fedavg + dp." for each in said

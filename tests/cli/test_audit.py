@@ -88,7 +88,7 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
     assert content["settings"]["resolved"]["configurations"][0] == "fedavg"
     again, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--redact")
     assert "removed 4 files with positions" in again
-    assert "4 runs; 4 are there from before" in again
+    assert "4 runs, 4 of them from before" in again
 
 
 @pytest.mark.parametrize(

@@ -21,43 +21,58 @@ _HOME = "home_error_m"
 
 @dataclass(frozen=True)
 class Choice:
-    """What is recommended, and why."""
+    """What is recommended, and why; or what comes nearest, where the bounds are not met."""
 
     ranked: Ranked
     words: str
+    is_met: bool
 
 
 def choose(ranking: Ranking, question: Question) -> Choice | None:
     """The most accurate that is private enough, or the most private that is accurate enough.
 
-    With both bounds the most accurate that meets both; if none does, the most private of those
-    within the loss, or of all. None without a bound. Home must be far in every seed, under every
-    attack and for every target: who trains once may meet the worst of them.
+    With both bounds the most accurate that meets both. None without a bound. Home must be far in
+    every seed, under every attack and for every target: who trains once may meet the worst of them.
     """
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if most_db is None and least_m is None:
         return None
     # The configuration as it is loses nothing, so there always is one.
     cheap = [each for each in ranking.configurations if each.rmse_loss_db <= _or(most_db, inf)]
-    good = [each for each in cheap if _home_m(each) >= _or(least_m, 0.0)]
+    far = [each for each in ranking.configurations if _home_m(each) >= _or(least_m, 0.0)]
+    good = [each for each in cheap if each in far]
     asked = _asked(most_db, least_m)
     if not good:
-        best = max(cheap, key=_home_m)
-        miss = f"it misses by {_or(least_m, 0.0) - _home_m(best):,.0f} m"
-        return Choice(
-            best, f"No configuration has {asked}. The nearest is {_about(best)}; {miss}.{but(best)}"
-        )
+        return _nearest(cheap, far, asked, _or(least_m, 0.0))
     if least_m is None:
         best = max(good, key=_home_m)
     else:
         best = min(good, key=lambda each: each.rmse_db.median)
-    return Choice(best, f"For {asked}: {_about(best)}.{but(best)}")
+    return Choice(best, f"For {asked}: {_about(best)}.{but(best)}", is_met=True)
+
+
+def _nearest(cheap: Sequence[Ranked], far: Sequence[Ranked], asked: str, least_m: float) -> Choice:
+    """The cheapest that keeps the distance, if any does, beside the most private of the cheap."""
+    private = max(cheap, key=_home_m)
+    words = f"No configuration has {asked}."
+    if far:
+        best = min(far, key=lambda each: each.rmse_db.median)
+        words += f" The distance has {_about(best)}.{but(best)} The loss has"
+    else:
+        best = private
+        words += " The most private is"
+    miss = f"which misses by {least_m - _home_m(private):,.0f} m"
+    return Choice(best, f"{words} {_about(private)}, {miss}.{but(private)}", is_met=False)
 
 
 def advice(choice: Choice, run: RunSettings, read_with: Mapping[str, Any]) -> Advice:
     """With the command line and the settings file that train it."""
     return Advice(
-        choice.ranked.name, choice.words, train_command(run, read_with), train_toml(run, read_with)
+        configuration=choice.ranked.name,
+        words=choice.words,
+        command=train_command(run, read_with),
+        toml=train_toml(run, read_with),
+        is_met=choice.is_met,
     )
 
 
@@ -93,9 +108,7 @@ def _home_m(ranked: Ranked) -> float:
 
 
 def _about(ranked: Ranked) -> str:
-    worst_m = ranked.home_at_worst_m
-    worst = "" if worst_m is None else f", at worst {worst_m:,.0f} m"
-    return f"{ranked.name}, {hidden(ranked, _HOME)}{worst}, {loss(ranked)}"
+    return f"{ranked.name}, {hidden(ranked, _HOME)}, {loss(ranked)}"
 
 
 def _asked(most_db: float | None, least_m: float | None) -> str:

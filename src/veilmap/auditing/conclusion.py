@@ -1,6 +1,7 @@
 """From the results of all runs to a finished audit."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from veilmap.auditing.advice import advice, choose
@@ -45,7 +46,8 @@ def conclude(work: Work, results: Sequence[Result], command: str) -> Audit:
 
 def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made) -> Content:
     verdict = _verdict(work, ranking, results)
-    recommended = verdict.advice.configuration if verdict.advice else None
+    advised = verdict.advice
+    recommended = advised.configuration if advised and advised.is_met else None
     data, tower = work.prepared.data, work.settings.audit.tower
     return Content(
         title=f"Privacy audit of {data.source}, cell {work.prepared.cell}",
@@ -82,21 +84,37 @@ def _advice(work: Work, ranking: Ranking) -> Advice | None:
     if choice is None:
         return None
     run, read_with = work.runs[choice.ranked.name], work.prepared.data.read_with
-    if work.redact:
-        run, read_with = run_without_places(run), read_without_places(read_with)
-    return advice(choice, run, read_with)
+    if not work.redact:
+        return advice(choice, run, read_with)
+    if run.task.area is not None:
+        note = "The area is left out below; add yours: --area WEST SOUTH EAST NORTH."
+        choice = replace(choice, words=f"{choice.words} {note}")
+    return advice(choice, run_without_places(run), read_without_places(read_with))
 
 
 def _made(work: Work, command: str, seconds: float) -> Made:
-    settings = without_places(work.settings) if work.redact else work.settings
     return Made(
         command=command_without_places(command) if work.redact else command,
-        settings_toml=toml(plain(settings)),
+        settings_toml=toml(_resolved(work)),
         seeds=work.settings.seeds,
         versions=versions(),
         data=_about_data(work.prepared),
         seconds=seconds,
     )
+
+
+def _resolved(work: Work) -> dict[str, Any]:
+    """A settings file that makes the same audit: cell and targets by name, columns as read."""
+    settings, read_with = work.settings, work.prepared.data.read_with
+    if work.redact:
+        settings, read_with = without_places(settings), read_without_places(read_with)
+    settings = replace(
+        settings,
+        task=replace(settings.task, cell=work.prepared.cell),
+        audit=replace(settings.audit, target=work.targets, targets=1),
+    )
+    reading = {name: dict(read_with.get(name, {})) for name in ("columns", "reading")}
+    return {**plain(settings), **{name: table for name, table in reading.items() if table}}
 
 
 def _record(work: Work, made: Made) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from veilmap.auditing.base import AuditTraining
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse
 from veilmap.federation.side_knowledge import configuration_name
@@ -32,8 +33,13 @@ def panel(settings: AuditSettings) -> dict[str, RunSettings]:
         UserError: some are not known, or the same; all faults at once.
     """
     base, given = settings.run, settings.audit.configurations
+    if given and base.protection.defence:
+        raise UserError(
+            "configurations name their own defences; leave out defence, or add it to each: "
+            f"{settings.audit.configurations[0]} + {' + '.join(base.protection.texts)}"
+        )
     if given:
-        return _own(base, given)
+        return _own(base, [_with_rate(text, base) for text in given])
     usual = [base]
     for text in _usual(base, settings.audit.gan):
         # Not every defence goes with the user's own settings, such as cumulative training.
@@ -50,6 +56,13 @@ def name_of(run: RunSettings, base: RunSettings) -> str:
     parts = [*run.protection.texts, *run.task.centre]
     scheme = run.training.as_text(base.training)
     return configuration_name(scheme, parts, run.protection.defended)
+
+
+def _with_rate(text: str, base: RunSettings) -> str:
+    """FedSGD without settings of its own learns nothing at the rate that suits FedAvg."""
+    scheme, plus, rest = text.partition("+")
+    usual = base.training.learning_rate == AuditTraining().learning_rate
+    return f"{FEDSGD} {plus}{rest}".strip() if usual and scheme.strip() == "fedsgd" else text
 
 
 def _usual(base: RunSettings, gan: bool) -> Iterator[str]:

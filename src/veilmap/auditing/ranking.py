@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from statistics import fmean, median
+from statistics import fmean, median, median_high, median_low
 
 from veilmap.auditing.unit import Result, Row
 from veilmap.report.page.content import Spread, Strongest
@@ -153,9 +153,14 @@ def _over_targets(rows: Sequence[Row], figure: str, strongest: Strongest) -> tup
 
 
 def _median(rows: Sequence[Row], figure: str) -> float:
-    """Over all rows; infinite where most of them do not have the figure."""
+    """Over all rows; infinite where most of them do not have the figure.
+
+    Of two in the middle it is the one that is worse for the user: a mean of 10 m and 2,280 m would
+    describe nobody.
+    """
     known = _known(rows, figure)
-    return median([*known, *[inf] * (len(rows) - len(known))])
+    values = [*known, *[inf] * (len(rows) - len(known))]
+    return median_low(values) if FIGURES[figure] is min else median_high(values)
 
 
 def _is_beaten(rows: Sequence[Row]) -> bool:
@@ -207,4 +212,4 @@ def _known(rows: Sequence[Row], figure: str) -> list[float]:
 
 
 def _spread(values: Sequence[float]) -> Spread:
-    return Spread(median(values), min(values), max(values))
+    return Spread(median_low(values), min(values), max(values))

@@ -10,8 +10,6 @@ from veilmap.report.page.content import Spread, Strongest
 
 # A found place so near is a place where the user was; a home so far away is hidden.
 NEAR_M = 50.0
-# Where the worst run has less than this share of the median, the median owes itself to luck.
-_LUCK = 0.5
 # The figures that stand in for privacy: how they read, their format and unit.
 PRIVACY = {"home_error_m": ("home within", ",.0f", "m"), "emd_paper": ("EMD", ".1f", "√m")}
 _SHORT = {"home_error_m": "home", "emd_paper": "EMD"}
@@ -51,20 +49,25 @@ def hidden(ranked: Ranked, privacy: str) -> str:
     if best is None:
         return "no attack names a place in most runs"
     what, spec, unit = PRIVACY[privacy]
-    return f"{what} {_figure(best.figure, spec, unit)} by {best.attack}"
+    worst_m = ranked.home_at_worst_m if privacy == "home_error_m" else None
+    worse = worst_m is not None and round(worst_m) < round(best.figure.least)
+    other = f", at worst {worst_m:,.0f} m by another" if worse else ""
+    return f"{what} {_figure(best.figure, spec, unit)} by {best.attack}{other}"
 
 
 def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
     """The panel, under a line of heads: name, RMSE, its loss, what attacks are left with, by which.
 
-    Medians alone, so that it fits a terminal.
+    Medians, and the nearest that any attack comes to home in any run; so it fits a terminal.
     """
     _, spec, unit = PRIVACY[ranking.privacy]
-    yield "configuration", "RMSE, dB", "loss, dB", f"{_SHORT[ranking.privacy]}, {unit}", "by"
+    yield "configuration", "RMSE, dB", "loss", f"{_SHORT[ranking.privacy]}, {unit}", "worst", "by"
     for each in ranking.configurations:
-        best = each.strongest.get(ranking.privacy)
-        left = (format(best.figure.median, spec), best.attack) if best else ("-", "-")
-        yield each.name, f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}", *left
+        best, worst_m = each.strongest.get(ranking.privacy), each.home_at_worst_m
+        left = format(best.figure.median, spec) if best else "-"
+        worst = format(worst_m, spec) if worst_m is not None else "-"
+        rmse = f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}"
+        yield each.name, *rmse, left, worst, best.attack if best else "-"
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
@@ -129,8 +132,8 @@ def _better(ranking: Ranking) -> Iterator[str]:
     """Those of the frontier that are more private, the cheapest first."""
     own, privacy = ranking.as_it_is, ranking.privacy
     better = [each for each in ranking.frontier if each.hidden(privacy) > own.hidden(privacy)]
-    if not better:
-        yield "No configuration of the panel keeps the server farther away."
+    if not better and len(ranking.configurations) > 1:
+        yield "No other configuration keeps the server farther away."
     for each in better:
         brings = "brings that to " if privacy in each.strongest else "brings it so far that "
         yield f"{each.name} {brings}{hidden(each, privacy)}, for {loss(each)}.{but(each)}"
@@ -144,9 +147,6 @@ def loss(ranked: Ranked) -> str:
 def but(ranked: Ranked) -> str:
     """What speaks against it all the same."""
     told = []
-    worst_m = ranked.home_at_worst_m
-    if worst_m is not None and worst_m < _LUCK * ranked.hidden("home_error_m"):
-        told.append(f"at worst home is found within {worst_m:,.0f} m")
     if _points_at_a_place(ranked):
         near = ranked.strongest["nearest_m"]
         where = f"a place where the user was, to {metres(near.figure)}"
@@ -184,7 +184,7 @@ def _frontier(ranking: Ranking) -> Iterator[str]:
 
 def _caveats(ranking: Ranking) -> Iterator[str]:
     own, rest = ranking.as_it_is, ranking.configurations[1:]
-    worse = [each.name for each in rest if not each.beats_constant]
+    worse = [each.name for each in ranking.configurations if not each.beats_constant]
     if worse:
         yield f"No better than a map that says the same everywhere: {'; '.join(worse)}."
     blind = [each.name for each in rest if each.is_blind]

@@ -25,7 +25,7 @@ def test_it_opens_from_the_disk_and_asks_for_nothing(town_file, open_file):
 
 def test_it_says_that_it_holds_positions(town_file, open_file):
     notice = open_file(town_file).page.locator(".notice").first.inner_text()
-    assert notice == "This file contains real positions; keep it as you keep the data."
+    assert notice == "This file shows where people were; keep it as you keep the data."
 
 
 def test_without_a_ground_there_is_no_map_and_the_rest_works(redacted_file, open_file):
@@ -157,3 +157,13 @@ def hostile_content():
         made=Made(HOSTILE, HOSTILE, (0,), {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE}, 1.0),
         ground=replace(content.ground, starts=(HOSTILE,) * len(content.ground.rounds)),
     )
+
+
+def test_advice_that_misses_the_bounds_is_no_recommendation(tmp_path, open_file):
+    content = make_content()
+    advice = replace(content.verdict.advice, is_met=False)
+    verdict = replace(content.verdict, advice=advice)
+    write_page(replace(content, verdict=verdict), tmp_path / "missed.html")
+    words = open_file(tmp_path / "missed.html").page.locator("#advice").inner_text()
+    assert "No configuration meets your bounds." in words
+    assert "★" not in words

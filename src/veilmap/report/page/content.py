@@ -78,12 +78,13 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Advice:
-    """A configuration for the reader's bounds, ready to run."""
+    """A configuration for the reader's bounds, ready to run; the nearest, where none meets them."""
 
     configuration: str
     words: str
     command: str
     toml: str
+    is_met: bool = True
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ function connectCosts(data) {
   byId("cost").hidden = rows.length === 0;
   document.querySelector('nav a[href="#cost"]').parentElement.hidden = rows.length === 0;
   if (rows.length === 0) return;
-  for (const kind of COSTS) {
+  // Learning is the gan's alone.
+  for (const kind of COSTS.filter(({ field }) => rows.some((row) => row[field] > 0))) {
     const chart = new ChartFigure();
     byId("cost-charts").append(chart.element);
     chart.show(costContent(kind, rows));

@@ -32,13 +32,13 @@ function short(value) {
 // With the range, where it shows.
 function spread({ median, least, most }, digits) {
   const [middle, low, high] = [median, least, most].map((value) => written(value, digits));
-  return low === high ? middle : `${middle}\u00a0(${low}\u00a0to\u00a0${high})`;
+  return low === high ? middle : `${middle} (${low}\u00a0to\u00a0${high})`;
 }
 
+// Of two in the middle the lower: a mean of 10 m and 2,280 m would describe nobody.
 function medianOf(values) {
   const sorted = [...values].sort((one, other) => one - other);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return sorted[Math.ceil(sorted.length / 2) - 1];
 }
 
 // As the configurations have it: over all seeds and targets; a run without the figure counts as

@@ -1,7 +1,7 @@
 // RMSE against a figure of privacy, all configurations: left is useful, up is private.
 
 const STRONGEST = "the strongest against each";
-const FIRST_FIGURES = ["emd_paper", "distance_m"];
+const FIRST_FIGURES = ["home_error_m", "emd_paper", "distance_m"];
 
 function connectTradeoff(data) {
   const names = Object.keys(FIGURES);
@@ -9,7 +9,7 @@ function connectTradeoff(data) {
   const attack = byId("tradeoff-attack");
   fillSelect(attack, attacks);
   showLegend(data);
-  ["first-figure", "second-figure"].forEach((id, side) => {
+  ["first-figure", "second-figure", "third-figure"].forEach((id, side) => {
     const select = byId(id);
     fillSelect(select, names.map(figureTitle), names.indexOf(FIRST_FIGURES[side]));
     const chart = new ChartFigure();
@@ -46,7 +46,12 @@ function tradeoffContent(data, figure, attack) {
   const points = tradeoffPoints(data, figure, attack);
   const frontier = frontierOf(points);
   const { unit, digits, label } = FIGURES[figure];
-  const title = `${label} (${unit}) against RMSE, by ${attack === STRONGEST ? "the strongest attack" : attack}`;
+  const by = attack === STRONGEST ? "the strongest attack" : attack;
+  const lost = data.configurations
+    .map((_, index) => index + 1)
+    .filter((number) => !points.some((point) => point.number === number));
+  const missing = lost.length ? ` (finds nothing in most runs: ${lost.join(", ")})` : "";
+  const title = `${label} (${unit}) against RMSE, by ${by}${missing}`;
   const column = (name, value, text, isNumber = true) => ({ title: name, value, text, isNumber });
   return {
     title,
