@@ -30,6 +30,8 @@ def make_positions(**given):
             "chosen": {"0": points((1, 20, 20, 1))},
             "locations": {("dlg", "0"): points((1, 50, 50, 1), (3, -500, 50, 1))},
             "clouds": {("dlg", "0"): points((1, 50, 50, 0.25), (1, 60, 60, 0.75))},
+            "homes": {"0": tuple(CORNER_M + 10.0)},
+            "named_homes": {("dlg", "0"): tuple(CORNER_M + 50.0)},
             "signal_dbm": np.full((2, 3), -90, np.float32),
             "box_deg": (2.9, 36.1, 3.1, 36.2),
             **given,
@@ -50,6 +52,14 @@ def test_metres_become_degrees():
     assert found.truth["0"].rounds.tolist() == [1, 1, 3]
     assert found.tower_deg == (36.15, 3.0)
     assert len(found.area_deg) == 4
+
+
+def test_homes_become_degrees():
+    others = make_result("fedavg + centre", named_homes={})
+    found = ground([make_result(), others], "UTC", None)
+    true, named = (UTM.degrees((CORNER_M + off_m).reshape(1, 2)) for off_m in (10.0, 50.0))
+    assert found.homes == {"0": pytest.approx(np.ravel(true))}
+    assert found.named_homes == {("fedavg", "dlg", "0"): pytest.approx(np.ravel(named))}
 
 
 def test_rounds_begin_by_the_clock_of_the_place():

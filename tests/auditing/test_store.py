@@ -43,6 +43,9 @@ def test_what_is_saved_is_found_again(store, data, result):
     assert ours.keys() == theirs.keys()
     for name, values in ours.items():
         np.testing.assert_array_equal(values, theirs[name])
+    assert found.positions.homes == result.positions.homes
+    assert found.positions.named_homes == result.positions.named_homes
+    assert set(result.positions.homes) == {"u0", "u1"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 import json
 from dataclasses import replace
+from math import dist
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tests.auditing.making import ALL_ATTACKS, make_data
@@ -124,6 +126,28 @@ def test_positions_are_those_of_the_data(data, result):
     assert -0.2 < west < east < 0.0
     assert 51.4 < south < north < 51.6
     assert kept.signal_dbm.shape[0] > 10
+
+
+def test_homes_are_those_that_the_figures_speak_of(result):
+    homes, named = result.positions.homes, result.positions.named_homes
+    errors_m = {(row["attack"], row["target"]): row["home_error_m"] for row in result.rows}
+    known = {key: error_m for key, error_m in errors_m.items() if error_m is not None}
+    assert {key: dist(homes[key[1]], xy_m) for key, xy_m in named.items()} == pytest.approx(known)
+    assert known
+
+
+def test_the_true_home_is_where_the_nights_are_spent(data):
+    """Nine hours of a day at home, from 22:00; the other fifteen at one place 400 m east of it."""
+    hour = pl.col("time").dt.hour()
+    asleep = (hour >= 22) | (hour < 7)
+    home_m = data.xy_m.mean(axis=0)
+    table = data.table.with_columns(
+        x_m=pl.when(asleep).then(home_m[0]).otherwise(home_m[0] + 400.0),
+        y_m=pl.lit(home_m[1]) + (pl.col("y_m") - home_m[1]) / 1000,
+    )
+    kept = run_unit(make_unit("fedavg"), replace(data, table=table)).positions
+    for user in ("u0", "u1"):
+        assert kept.homes[user] == pytest.approx(home_m, abs=1.0)
 
 
 def test_points_that_no_defence_chose_are_not_kept_twice(data):

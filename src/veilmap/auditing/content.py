@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from veilmap.auditing.positions import Points, Positions
+from veilmap.auditing.positions import Point, Points, Positions
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.unit import Result
 from veilmap.geo import Projection
@@ -60,6 +60,12 @@ def ground(
             (name, attack, user): _found(own, attack, user)
             for name, own in kept.items()
             for attack, user in own.locations
+        },
+        homes={user: _degrees(xy_m, project) for user, xy_m in first.homes.items()},
+        named_homes={
+            (name, attack, user): _degrees(xy_m, project)
+            for name, own in kept.items()
+            for (attack, user), xy_m in own.named_homes.items()
         },
         signal={name: _overlay(own) for name, own in kept.items()},
         tower_deg=tower_deg,
@@ -119,6 +125,11 @@ def _track(points: Points, project: Projection) -> Track:
         return Track(np.empty(0), np.empty(0), points.rounds)
     lat_deg, lon_deg = project.degrees(points.xy_m)
     return Track(lat_deg, lon_deg, points.rounds)
+
+
+def _degrees(xy_m: Point, project: Projection) -> tuple[float, float]:
+    lat_deg, lon_deg = project.degrees(np.array([xy_m]))
+    return float(lat_deg[0]), float(lon_deg[0])
 
 
 def _overlay(positions: Positions) -> Overlay:

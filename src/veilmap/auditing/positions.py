@@ -13,6 +13,8 @@ from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.defences.step import PointStep
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData
+from veilmap.metrics.hours import Hours
+from veilmap.metrics.places import Home, find_places, likely_home
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.train import Run
 
@@ -20,6 +22,7 @@ from veilmap.study.train import Run
 _LONGEST_SIDE = 96
 
 Arrays = Mapping[str, NDArray[Any]]
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Positions:
         chosen: what each target trained on, where a defence chose or moved points; else empty.
         locations: the one place found in a round, by attack and target.
         clouds: the whole distributions found, by attack and target.
+        homes: the true home of each target, from which ``home_error_m`` is measured.
+        named_homes: the home that an attack names, by attack and target, where it names one.
         signal_dbm: predicted on a raster in degrees, the first row in the north.
         box_deg: its west, south, east and north.
     """
@@ -62,6 +67,8 @@ class Positions:
     chosen: Mapping[str, Points]
     locations: Mapping[tuple[str, str], Points]
     clouds: Mapping[tuple[str, str], Points]
+    homes: Mapping[str, Point]
+    named_homes: Mapping[tuple[str, str], Point]
     signal_dbm: NDArray[np.float32]
     box_deg: tuple[float, float, float, float]
 
@@ -76,7 +83,7 @@ class Positions:
         }
         for name, points in self._named(targets):
             found |= {f"{name}.{part}": value for part, value in vars(points).items()}
-        return found
+        return found | {name: np.array(xy_m) for name, xy_m in self._named_homes(targets)}
 
     @classmethod
     def read(cls, arrays: Arrays, targets: Sequence[str]) -> "Positions":
@@ -85,9 +92,12 @@ class Positions:
         def points(name: str) -> Points:
             return Points(*(arrays[f"{name}.{part}"] for part in ("xy_m", "rounds", "weights")))
 
-        pairs = [
-            (m, k) for m in METHODS for k in range(len(targets)) if f"found-{m}-{k}.xy_m" in arrays
-        ]
+        def point(name: str) -> Point:
+            x_m, y_m = arrays[name].tolist()
+            return x_m, y_m
+
+        every = [(m, k) for m in METHODS for k in range(len(targets))]
+        pairs = [(m, k) for m, k in every if f"found-{m}-{k}.xy_m" in arrays]
         west, south, east, north = arrays["box_deg"].tolist()
         return cls(
             epsg=int(arrays["epsg"]),
@@ -100,6 +110,14 @@ class Positions:
             },
             locations={(m, targets[k]): points(f"found-{m}-{k}") for m, k in pairs},
             clouds={(m, targets[k]): points(f"cloud-{m}-{k}") for m, k in pairs},
+            homes={
+                user: point(f"home-{k}") for k, user in enumerate(targets) if f"home-{k}" in arrays
+            },
+            named_homes={
+                (m, targets[k]): point(f"home-{m}-{k}")
+                for m, k in every
+                if f"home-{m}-{k}" in arrays
+            },
             signal_dbm=arrays["signal_dbm"],
             box_deg=(west, south, east, north),
         )
@@ -111,12 +129,19 @@ class Positions:
         for name, found in (("found", self.locations), ("cloud", self.clouds)):
             yield from ((f"{name}-{m}-{number[u]}", points) for (m, u), points in found.items())
 
+    def _named_homes(self, targets: Sequence[str]) -> Iterator[tuple[str, Point]]:
+        number = {user: k for k, user in enumerate(targets)}
+        yield from ((f"home-{number[user]}", xy_m) for user, xy_m in self.homes.items())
+        yield from ((f"home-{m}-{number[u]}", xy_m) for (m, u), xy_m in self.named_homes.items())
+
 
 def positions_of(run: Run, attacked: Sequence[AttackRun]) -> Positions:
     """From a run in memory and what was found about each target."""
     plan, projection = run.prepared.plan, run.prepared.data.projection
     moved = any(isinstance(step, PointStep) for step in plan.defence.steps)
     pairs = [(each, method) for each in attacked for method in each.found]
+    true = {each.target: _true_home(each, run.prepared.data.timezone) for each in attacked}
+    named = {(m, each.target): likely_home(each.scores[m].places) for each, m in pairs}
     signal_dbm, box_deg = _signal(run, projection)
     return Positions(
         epsg=projection.epsg,
@@ -125,6 +150,8 @@ def positions_of(run: Run, attacked: Sequence[AttackRun]) -> Positions:
         chosen={each.target: _batches(_chosen(run, each)) for each in attacked if moved},
         locations={(m, each.target): _locations(each.found[m]) for each, m in pairs},
         clouds={(m, each.target): _clouds(each.found[m]) for each, m in pairs},
+        homes={user: home.place.xy_m for user, home in true.items() if home},
+        named_homes={key: home.place.xy_m for key, home in named.items() if home},
         signal_dbm=signal_dbm,
         box_deg=box_deg,
     )
@@ -146,6 +173,13 @@ def _locations(found: Sequence[Reconstruction]) -> Points:
 def _clouds(found: Sequence[Reconstruction]) -> Points:
     placed = [each for each in found if np.isfinite(each.cloud.xy_m).all()]
     return Points.of([(each.round, each.cloud.xy_m, each.cloud.weights) for each in placed])
+
+
+def _true_home(attacked: AttackRun, timezone: str) -> Home | None:
+    if not attacked.truth:
+        return None
+    truth = LocalData.join(list(attacked.truth.values()))
+    return likely_home(find_places(truth.xy_m, hours=Hours.local(truth.time_s, timezone)))
 
 
 def _signal(

@@ -33,6 +33,7 @@ PANEL = (
 )
 ATTACKS = ("dlg", "search", "neurons", "heatmap")
 LAT_DEG, LON_DEG, REACH_DEG = 48.2, 16.3, 0.01
+HOME_DEG = (LAT_DEG - 0.004, LON_DEG - 0.005)
 AREA_DEG = (
     (LAT_DEG - REACH_DEG, LON_DEG - REACH_DEG),
     (LAT_DEG - REACH_DEG, LON_DEG + REACH_DEG),
@@ -88,6 +89,11 @@ def make_ground(draw, configurations, attacks, targets, rounds, points, cells) -
         },
         found={
             key: _found(draw, numbers, cells if key[1] == "heatmap" else 1, place)
+            for place, key in enumerate(product(configurations, attacks, targets))
+        },
+        homes=dict.fromkeys(targets, HOME_DEG),
+        named_homes={
+            key: (HOME_DEG[0] + 0.001 * (1 + place), HOME_DEG[1] + 0.0015)
             for place, key in enumerate(product(configurations, attacks, targets))
         },
         signal={name: _overlay(place) for place, name in enumerate(configurations)},
@@ -179,7 +185,7 @@ def _history(draw, configurations, attacks, targets, seeds, rounds) -> Iterator[
 
 def _walk(draw, numbers, points) -> Track:
     """Nights at home, days at work, the way between them."""
-    homes = np.array([[LAT_DEG - 0.004, LON_DEG - 0.005], [LAT_DEG + 0.003, LON_DEG + 0.005]])
+    homes = np.array([HOME_DEG, [LAT_DEG + 0.003, LON_DEG + 0.005]])
     side = draw.integers(0, 2, points)
     degrees = homes[side] + draw.normal(0, 0.0006, (points, 2))
     way = draw.random(points) < 0.15
@@ -201,7 +207,7 @@ def _found(draw, numbers, cells, place) -> Found:
     degrees = np.array([LAT_DEG, LON_DEG]) + draw.normal(0, 0.003, (len(numbers), 2))
     inside = np.array([number != 2 for number in numbers])
     degrees[~inside] += 1.0
-    where = np.array([LAT_DEG - 0.004, LON_DEG - 0.005]) + 0.001 * (place % 5)
+    where = np.array(HOME_DEG) + 0.001 * (place % 5)
     cloud = np.round((where + draw.normal(0, 0.002, (len(numbers) * cells, 2))) * 2500) / 2500
     weights = draw.dirichlet(np.full(cells, 0.5), len(numbers)).ravel()
     return Found(

@@ -56,7 +56,7 @@ def test_one_target_needs_no_choice(town):
     assert not town.page.locator("#target").is_visible()
 
 
-@pytest.mark.parametrize("layer", ["truth", "centroids", "found"])
+@pytest.mark.parametrize("layer", ["truth", "centroids", "found", "home"])
 def test_a_layer_goes_when_it_is_switched_off(town, layer):
     before = town.picture()
     town.page.locator(f"#layer-{layer}").uncheck()
@@ -163,4 +163,38 @@ def test_rounds_in_which_a_target_sent_nothing_are_not_said_to_be_lost(tmp_path,
     page = open_file(tmp_path / "some.html").page
     page.locator("#attack").select_option(label=key[1])
     caption = page.locator("#map-caption").inner_text()
-    assert caption.endswith("1 of 3 attacked rounds left the area.")
+    assert "1 of 3 attacked rounds left the area. " in caption
+
+
+def test_the_caption_says_how_near_the_attack_comes_to_the_home(tmp_path, open_file):
+    """42.7 m with the first seed, which the map has; the second attack names no home."""
+    content = make_content(PANEL[:1])
+    errors_m = {("neurons", 0): 42.7, ("neurons", 1): 99.0}
+    rows = [
+        {**row, "home_error_m": errors_m.get((row["attack"], row["seed"]))} for row in content.rows
+    ]
+    named = {key: home for key, home in content.ground.named_homes.items() if key[1] == "neurons"}
+    ground = replace(content.ground, named_homes=named)
+    write_page(replace(content, rows=rows, ground=ground), tmp_path / "home.html")
+    opened = open_file(tmp_path / "home.html")
+    caption = opened.page.locator("#map-caption")
+    expect(caption).to_contain_text("The home that the attack names is 43 m from the true one.")
+    opened.page.locator("#attack").select_option(label="heatmap")
+    expect(caption).to_contain_text("The attack names no home.")
+
+
+def test_the_true_and_the_named_home_are_drawn_each_by_itself(tmp_path, open_file):
+    content = make_content(PANEL[:1])
+    grounds = {
+        "both": content.ground,
+        "true": replace(content.ground, named_homes={}),
+        "named": replace(content.ground, homes={}),
+        "none": replace(content.ground, homes={}, named_homes={}),
+    }
+    pictures = {}
+    for name, ground in grounds.items():
+        write_page(replace(content, ground=ground), tmp_path / f"{name}.html")
+        opened = open_file(tmp_path / f"{name}.html")
+        pictures[name] = str(opened.canvases())
+        assert opened.page.locator("#layer-home").is_disabled() == (name == "none")
+    assert len(set(pictures.values())) == len(grounds)

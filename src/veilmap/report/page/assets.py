@@ -35,6 +35,7 @@ _SCRIPTS = (
     "point_layers",
     "heat_layer",
     "found_layer",
+    "home_layer",
     "signal_layer",
     "switches",
     "caption",

@@ -146,6 +146,9 @@ class Ground:
         chosen: the points trained on, by configuration and target, where a defence chose or moved
             them.
         found: by configuration, attack and target.
+        homes: latitude and longitude of each target's true home, where there is one.
+        named_homes: of the home that an attack names, by configuration, attack and target, where it
+            names one.
         signal: by configuration.
         tower_deg: latitude and longitude, if known.
     """
@@ -156,6 +159,8 @@ class Ground:
     truth: Mapping[str, Track]
     chosen: Mapping[tuple[str, str], Track]
     found: Mapping[tuple[str, str, str], Found]
+    homes: Mapping[str, tuple[float, float]]
+    named_homes: Mapping[tuple[str, str, str], tuple[float, float]]
     signal: Mapping[str, Overlay]
     tower_deg: tuple[float, float] | None = None
 

@@ -81,6 +81,19 @@ def _ground(ground: Ground) -> dict[str, Any]:
             {"configuration": configuration, "attack": attack, "target": target, **_found(found)}
             for (configuration, attack, target), found in ground.found.items()
         ],
+        "homes": [
+            {"target": target, "place": rounded_degrees(np.array(place))}
+            for target, place in ground.homes.items()
+        ],
+        "namedHomes": [
+            {
+                "configuration": configuration,
+                "attack": attack,
+                "target": target,
+                "place": rounded_degrees(np.array(place)),
+            }
+            for (configuration, attack, target), place in ground.named_homes.items()
+        ],
         "signal": _signal(ground),
     }
 

@@ -13,7 +13,8 @@ function captionOf(data, selection, { locations, truth }) {
     const nowhere = attacked - new Set(locations.map((each) => each.round)).size;
     const left = `${written(outside)} of ${plural(attacked, "attacked round")} left the area`;
     const none = nowhere > 0 ? `; in ${written(nowhere)} nothing was found` : "";
-    return `${plural(truth?.size ?? 0, "real point")} in ${plural(truth?.parts.size ?? 0, "round")}. ${left}${none}.`;
+    const real = `${plural(truth?.size ?? 0, "real point")} in ${plural(truth?.parts.size ?? 0, "round")}`;
+    return `${real}. ${left}${none}. ${homeInWords(data, selection)}`;
   }
   const part = truth?.parts.get(round);
   const location = locations.find((each) => each.round === round);
@@ -26,4 +27,11 @@ function captionOf(data, selection, { locations, truth }) {
     ? `The attack's location is ${location.isInside ? "inside" : "outside"} the area${far}`
     : "The attack found nothing";
   return `${plural(part ? part.to - part.from : 0, "real point")} in this round. ${where}.`;
+}
+
+function homeInWords(data, selection) {
+  const own = ofSelection(data.rows, selection).find((row) => row.seed === data.seeds[0]);
+  return typeof own?.home_error_m === "number"
+    ? `The home that the attack names is ${written(own.home_error_m)} m from the true one.`
+    : "The attack names no home.";
 }

@@ -84,7 +84,18 @@ function decodeGround(ground) {
         })),
       ]),
     ),
+    homes: new Map(ground.homes.map((each) => [keyOf(each.target), placeOnWorld(each.place)])),
+    namedHomes: new Map(
+      ground.namedHomes.map((each) => [
+        keyOf(each.configuration, each.attack, each.target),
+        placeOnWorld(each.place),
+      ]),
+    ),
   };
+}
+
+function placeOnWorld([latDeg, lonDeg]) {
+  return { x: worldX(lonDeg), y: worldY(latDeg) };
 }
 
 function locationsOf({ lat, lon, rounds, inside }) {

@@ -46,6 +46,9 @@ function layersOf(map, { ground }, selection, colours) {
       if (layers.centroids.isShown) paintError(context, view, locations, centroids, round, colours);
       paintFound(context, view, locations, round, colourOf, colours);
     }),
+    home: layer("home", 460, (context, view, { home, namedHome }) => {
+      paintHomes(context, view, home, namedHome, colours);
+    }),
   };
   return layers;
 }
@@ -63,6 +66,7 @@ function followSelection(data, selection, layers, switches) {
     const shown = shownGround(data.ground, selection);
     switches.chosen.disabled = !shown.chosen;
     switches.heat.disabled = !hasHeat(shown.cloud);
+    switches.home.disabled = !shown.home && !shown.namedHome;
     if (switches.signal) switches.signal.disabled = !layers.signal.isKnown;
     for (const each of Object.values(layers)) each.redraw();
     byId("map-caption").textContent = captionOf(data, selection, shown);
@@ -115,7 +119,7 @@ function fitToPaper(map, draw) {
 }
 
 function mapColours() {
-  const names = ["truth", "chosen", "heat", "centroid", "halo", "rim", "grid"];
+  const names = ["truth", "chosen", "heat", "centroid", "home", "halo", "rim", "grid"];
   return Object.fromEntries(names.map((name) => [name, resolvedColour(name)]));
 }
 
@@ -126,7 +130,10 @@ function shownGround(ground, { configuration, attack, target }) {
   found.cloud.spacing ??= spacingOf(found.cloud);
   const chosen = ground.chosen.get(keyOf(configuration, target))?.();
   const sizes = (chosen ?? truth)?.parts;
-  return { truth, centroids: truth?.centroids ?? new Map(), chosen, sizes, ...found };
+  const home = ground.homes.get(keyOf(target));
+  const namedHome = ground.namedHomes.get(keyOf(configuration, attack, target));
+  const centroids = truth?.centroids ?? new Map();
+  return { truth, centroids, chosen, sizes, home, namedHome, ...found };
 }
 
 function hasHeat(cloud) {

@@ -7,8 +7,10 @@ function connectSwitches(layers, ground) {
     ["chosen", "points that the defence chose", true],
     ["heat", "heat map of the attack", true],
     ["found", "found by the attack", true],
+    ["home", "home, true and named", true],
     ["signal", "predicted signal", false],
   ].filter(([name]) => name !== "signal" || ground.signal);
+  const keys = { found: foundKey, home: homeKey, signal: signalKey };
   const switches = {};
   for (const [name, label, isOn] of kinds) {
     const input = make("input", { type: "checkbox", id: `layer-${name}`, checked: isOn });
@@ -20,8 +22,7 @@ function connectSwitches(layers, ground) {
     input.addEventListener("change", change);
     const swatch = make("span", { class: `swatch ${name}`, "aria-hidden": "true" });
     byId("layers").append(make("label", {}, input, swatch, make("span", {}, label)));
-    if (name === "found") byId("layers").append(foundKey(ground));
-    if (name === "signal") byId("layers").append(signalKey(ground.signal));
+    if (keys[name]) byId("layers").append(keys[name](ground));
     switches[name] = input;
     change();
   }
@@ -45,18 +46,8 @@ function foundKey({ rounds }) {
   const shapes = make(
     "ul",
     { class: "shapes" },
-    make(
-      "li",
-      {},
-      make("span", { class: "swatch outside", "aria-hidden": "true" }),
-      "outside the area",
-    ),
-    make(
-      "li",
-      {},
-      make("span", { class: "swatch beyond", "aria-hidden": "true" }),
-      "beyond the view",
-    ),
+    keyItem("outside", "outside the area"),
+    keyItem("beyond", "beyond the view"),
   );
   const bar = colourBar(
     `round ${first}`,
@@ -66,7 +57,12 @@ function foundKey({ rounds }) {
   return make("div", { class: "key" }, bar, shapes);
 }
 
-function signalKey({ lowDbm, highDbm }) {
+function homeKey() {
+  const shapes = make("ul", { class: "shapes" }, keyItem("named-home", "named by the attack"));
+  return make("div", { class: "key" }, shapes);
+}
+
+function signalKey({ signal: { lowDbm, highDbm } }) {
   const [low, high] = [written(lowDbm), written(highDbm)];
   const words = `Colours from ${low} dBm, dark, to ${high} dBm, light`;
   return make(
@@ -77,12 +73,14 @@ function signalKey({ lowDbm, highDbm }) {
 }
 
 function fixedKey({ tower }) {
-  const item = (name, text) =>
-    make("li", {}, make("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
   return make(
     "ul",
     { class: "shapes fixed" },
-    item("outline", "public area"),
-    tower ? item("mast", "tower") : null,
+    keyItem("outline", "public area"),
+    tower ? keyItem("mast", "tower") : null,
   );
+}
+
+function keyItem(name, text) {
+  return make("li", {}, make("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
 }
