@@ -130,7 +130,8 @@ def test_a_folder_of_something_else_is_refused_before_the_data_are_read(
     assert "holds a run or a transcript" in err
 
 
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path):
+@pytest.mark.parametrize("presses", [1, 3])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path, presses):
     words = [
         sys.executable, "-m", "veilmap", "audit", str(file), "--out", str(tmp_path / "a"),
         *TINY, "--seeds", "60", "--jobs", "2",
@@ -143,10 +144,13 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_pa
     while len(list(tmp_path.glob("a/trials/*.json"))) < 2 and running.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    os.killpg(running.pid, signal.SIGINT)
+    for _ in range(presses):
+        os.killpg(running.pid, signal.SIGINT)
+        time.sleep(0.05)
     _, err = running.communicate(timeout=60)
     kept = len(list(tmp_path.glob("a/trials/*.json")))
-    assert running.returncode == 130, err
+    # A late one may find the interpreter on its way out.
+    assert running.returncode in ((130,) if presses == 1 else (130, -signal.SIGINT)), err
     assert err == (
         f"stopped; {kept} of 120 runs are kept in {tmp_path / 'a'}; "
         "the same command goes on from there\n"

@@ -1,8 +1,10 @@
 """Units on all cores, each result as soon as it is there."""
 
 import signal
+import threading
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
@@ -33,12 +35,25 @@ def run_units(
             for done in running:  # noqa: UP028
                 yield done
         except BaseException:  # also GeneratorExit and the user's interrupt
-            with warnings.catch_warnings():
+            with _no_interrupt(), warnings.catch_warnings():
                 # That work is thrown away is what was asked for.
                 warnings.filterwarnings("ignore", ".*tasks", UserWarning)
                 running.close()
-            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+                get_reusable_executor().shutdown(wait=True, kill_workers=True)
             raise
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """A second Ctrl-C would interrupt the end of the workers, and leave them running."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interrupts never come here
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _in_worker(unit: Unit, data: Measurements) -> tuple[Unit, Result]:
