@@ -4,9 +4,9 @@ A layer's block of J is δ (h, 1)ᵀ, so its kernel is (δ δᵀ) ∘ (h hᵀ + 
 J̄ = Σ_p a_p J_p, and the kernel is the sum over all pairs of nodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import torch
@@ -47,11 +47,17 @@ class Layer:
         """Of the two halves, summed over all pairs of nodes."""
         size = self.whole[0, rows].shape[0], self.whole[0, columns].shape[0]
         first, second = self.whole.new_zeros(2, *size)
-        for p, q in product(range(len(self.whole)), repeat=2):
+        for p, q in self._pairs(mirrored=rows == columns):
             whole = self.whole[p, rows] @ self.whole[q, columns].T
             for total, dealt in zip((first, second), self.dealt, strict=True):
-                total.addcmul_(whole, dealt[p, rows] @ dealt[q, columns].T)
+                part = whole * (dealt[p, rows] @ dealt[q, columns].T)
+                total += part if p == q or rows != columns else part + part.T
         return first, second
+
+    def _pairs(self, *, mirrored: bool) -> Iterator[tuple[int, int]]:
+        """Of nodes; on the diagonal (q, p) is (p, q) mirrored."""
+        nodes = range(len(self.whole))
+        return combinations_with_replacement(nodes, 2) if mirrored else product(nodes, nodes)
 
 
 def deal(columns: Tensor, *, with_bias: bool) -> tuple[Tensor, Tensor]:
@@ -70,9 +76,9 @@ def kernels(layers: Sequence[Layer]) -> NDArray[np.float64]:
     whole = torch.from_numpy(result)
     for start in range(0, count, _ROWS_AT_ONCE):
         end = min(start + _ROWS_AT_ONCE, count)
-        block = slice(start, end), slice(start, None)
-        parts = (part for layer in layers for part in layer.kernels(*block))
-        for kernel, part in zip(whole, parts, strict=True):
-            kernel[start:end, start:] = part
-            kernel[end:, start:end] = part[:, end - start :].T
+        rows, right = slice(start, end), slice(end, count)
+        on_diagonal = (part for layer in layers for part in layer.kernels(rows, rows))
+        beside = (part for layer in layers for part in layer.kernels(rows, right))
+        for kernel, middle, part in zip(whole, on_diagonal, beside, strict=True):
+            kernel[rows, rows], kernel[rows, right], kernel[right, rows] = middle, part, part.T
     return result
