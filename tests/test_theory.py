@@ -211,3 +211,16 @@ def test_the_number_of_threads_changes_no_bit():
         for threads in ("1", "2")
     ]
     assert said[0] == said[1]
+
+
+def test_theorem_1_alone_is_the_same_without_the_second_bound():
+    draw = np.random.default_rng(3)
+    mini_batch = draw.normal(size=(30, 2)).astype(np.float32), draw.normal(size=30)
+    g = draw.normal(size=(30, 5)) + 1
+    both, first = (
+        theory.predict_error_of(g, mini_batch, Scaler((0.0, 0.0), (500.0, 400.0)), theorem_2=each)
+        for each in (True, False)
+    )
+    assert both.bound_2_std >= both.bound_1_std
+    assert first.bound_2_std is None
+    assert (first.error_m, first.bound_1_std) == (both.error_m, both.bound_1_std)

@@ -34,14 +34,14 @@ class PredictedError:
     Attributes:
         error_m: ‖x_DLG − x̄‖, exactly, in metres.
         bound_1_std: the bound of Theorem 1, in standardised units.
-        bound_2_std: the bound of Theorem 2, in standardised units.
+        bound_2_std: the bound of Theorem 2, in standardised units; None where it was not asked for.
         x_dlg_m: the |ḡ_h|-weighted mean of the units' x_DLG, in metres.
         units: how many units of the first layer say something.
     """
 
     error_m: float
     bound_1_std: float
-    bound_2_std: float
+    bound_2_std: float | None
     x_dlg_m: Array
     units: int
 
@@ -52,13 +52,16 @@ def predict_error(
     mini_batch: MiniBatch,
     scaler: Scaler,
     generator: np.random.Generator | None = None,
+    *,
+    theorem_2: bool = True,
 ) -> PredictedError | None:
     """Lemma 1 and both theorems for one gradient step on a mini-batch (xy_std, labels).
 
-    None if no unit has a ḡ that is finite and not 0. ``generator`` is that of ``lipschitz``.
+    None if no unit has a ḡ that is finite and not 0. ``generator`` is that of ``lipschitz``, which
+    takes most of the time; ``theorem_2`` leaves it out.
     """
     g = bias_gradients(network, weights, mini_batch)
-    return predict_error_of(g, mini_batch, scaler, generator)
+    return predict_error_of(g, mini_batch, scaler, generator, theorem_2=theorem_2)
 
 
 def predict_error_of(
@@ -66,6 +69,8 @@ def predict_error_of(
     mini_batch: MiniBatch,
     scaler: Scaler,
     generator: np.random.Generator | None = None,
+    *,
+    theorem_2: bool = True,
 ) -> PredictedError | None:
     """The same for any ``g``, such as the time average that FedAvg shows (insight I3)."""
     xy_std, labels = mini_batch
@@ -76,13 +81,16 @@ def predict_error_of(
     if not told.any():
         return None
     g, weight = g[:, told], weight[told]
-    steepness = lipschitz(xy_std, labels, g, generator)
+    bound_2_std = None
+    if theorem_2:
+        bounds = theorem_2_bound(xy_std, labels, g, lipschitz(xy_std, labels, g, generator))
+        bound_2_std = _weighted_median(bounds, weight)
     x_dlg_std = np.average(lemma_1(xy_std, g), axis=0, weights=weight)
     return PredictedError(
         # The covariance form is exact for equal points, where a difference of means rounds.
         error_m=_weighted_median(theorem_1_error(scaler.metres(xy_std), g), weight),
         bound_1_std=_weighted_median(theorem_1_bound(xy_std, g), weight),
-        bound_2_std=_weighted_median(theorem_2_bound(xy_std, labels, g, steepness), weight),
+        bound_2_std=bound_2_std,
         x_dlg_m=scaler.metres(x_dlg_std),
         units=len(weight),
     )

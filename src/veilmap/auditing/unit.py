@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import hypot
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Unit:
         settings: of the run, with its seed.
         attacks: on it, without a target.
         targets: the users to find.
-        with_theory: whether to compute what the theorems say of each round, which takes time.
+        with_theory: whether to compute what Theorem 1 says of each round, which takes time.
         with_positions: whether to keep where they were and where they were found.
     """
 
@@ -120,7 +120,8 @@ def _attacked(unit: Unit, data: Measurements) -> Result:
     attacked = []
     for target in unit.targets:
         who = replace(unit.attacks.who, target=target)
-        attacked.append(attack(known, replace(unit.attacks, who=who), theory=unit.with_theory))
+        theory: Literal[False, "theorem 1"] = "theorem 1" if unit.with_theory else False
+        attacked.append(attack(known, replace(unit.attacks, who=who), theory=theory))
     return Result(
         configuration=unit.configuration,
         seed=unit.seed,
