@@ -41,7 +41,7 @@ class Ranked:
         is_blind: no attack does better than random points, by the EMD of locations or clouds, and
             none is near a place where the user was.
         top_places: how many places recall_50m is a share of.
-        dominated_by: one that is more accurate and more private, if any.
+        dominated_by: one that is no worse in accuracy and privacy and better in one, if any.
     """
 
     name: str
@@ -137,13 +137,14 @@ def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
 
 def _strongest(rows: Sequence[Row], figure: str) -> Strongest | None:
     """Of the attacks that have the figure in most runs."""
-    found = {attack: _median(own, figure) for attack, own in _by(rows, "attack").items()}
+    by_attack = _by(rows, "attack")
+    found = {attack: _median(own, figure) for attack, own in by_attack.items()}
     medians = {attack: value for attack, value in found.items() if isfinite(value)}
     if not medians:
         return None
     worst = FIGURES[figure](list(medians.values()))
     attack = next(name for name, value in medians.items() if value == worst)
-    known = _known(_by(rows, "attack")[attack], figure)
+    known = _known(by_attack[attack], figure)
     return Strongest(attack, Spread(worst, min(known), max(known)))
 
 

@@ -5,10 +5,9 @@ from math import isfinite
 
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import AuditSettings
-from veilmap.auditing.unit import TOP_PLACES
 from veilmap.report.page.content import Spread, Strongest
 
-# A found place so near is a place where the user was; a home so far away is hidden.
+# A found place so near is a place where the user was.
 NEAR_M = 50.0
 # The figures that stand in for privacy: how they read, their format and unit.
 PRIVACY = {"home_error_m": ("home within", ",.0f", "m"), "emd_paper": ("EMD", ".1f", "√m")}
@@ -93,7 +92,7 @@ def _places(own: Ranked, found: Strongest, targets: int) -> str:
     """``3 of the 5 places where the user is most``."""
     if targets > 1:
         return f"{found.figure.median:.0%} of the places where they are most"
-    of = min(TOP_PLACES, own.top_places)
+    of = own.top_places
     return f"{_count(found.figure.median * of)} of the {_count(of)} places where the user is most"
 
 
@@ -198,8 +197,8 @@ def _count(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _figure(figure: Spread, spec: str, unit: str = "") -> str:
+def _figure(figure: Spread, spec: str, unit: str) -> str:
     """With the range, where it shows."""
     median, least, most = (format(v, spec) for v in (figure.median, figure.least, figure.most))
     span = f" ({least} to {most})" if least != most else ""
-    return f"{median}{unit and ' '}{unit}{span}"
+    return f"{median} {unit}{span}"

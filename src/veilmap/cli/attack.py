@@ -4,15 +4,13 @@ from pathlib import Path
 from statistics import median
 from typing import Annotated
 
-from cyclopts import Group, Parameter
-
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.search import Search
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.cli.options import ColumnOptions, ReadingOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
@@ -22,9 +20,9 @@ from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who, named
 from veilmap.study.run_folder import RunFolder
 
-DlgOptions = Annotated[DlgSettings, Parameter(name="*", group=Group("dlg", sort_key=1))]
-SearchOptions = Annotated[Search, Parameter(name="*", group=Group("search", sort_key=2))]
-HeatmapOptions = Annotated[Heatmap, Parameter(name="*", group=Group("heatmap", sort_key=3))]
+DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
+SearchOptions = Annotated[Search, grouped("search", 2)]
+HeatmapOptions = Annotated[Heatmap, grouped("heatmap", 3)]
 
 # What the table shows: the figure, how it reads, its format.
 FIGURES = (

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Group, Parameter
 from rich.progress import Progress, TaskID
 
 from veilmap.attacks.search import Search
@@ -25,6 +24,7 @@ from veilmap.cli.options import (
     NetworkOptions,
     ProtectionOptions,
     ReadingOptions,
+    grouped,
 )
 from veilmap.model.network import Network
 from veilmap.sources.columns import Columns
@@ -35,17 +35,13 @@ from veilmap.study.protection import Protection
 INTERRUPTED = 130
 
 
-def _group(title: str, order: int) -> Parameter:
-    return Parameter(name="*", group=Group(title, sort_key=order))
-
-
-QuestionOptions = Annotated[Question, _group("What is asked", 0)]
-TaskOptions = Annotated[AuditTask, _group("What is learned", 1)]
-TrainingOptions = Annotated[AuditTraining, _group("Federated training", 2)]
-TestOptions = Annotated[AuditSplit, _group("Test data", 4)]
-DlgOptions = Annotated[AuditDlg, _group("dlg", 8)]
-SearchOptions = Annotated[Search, _group("search", 9)]
-HeatmapOptions = Annotated[AuditHeatmap, _group("heatmap", 10)]
+QuestionOptions = Annotated[Question, grouped("What is asked", 0)]
+TaskOptions = Annotated[AuditTask, grouped("What is learned", 1)]
+TrainingOptions = Annotated[AuditTraining, grouped("Federated training", 2)]
+TestOptions = Annotated[AuditSplit, grouped("Test data", 4)]
+DlgOptions = Annotated[AuditDlg, grouped("dlg", 8)]
+SearchOptions = Annotated[Search, grouped("search", 9)]
+HeatmapOptions = Annotated[AuditHeatmap, grouped("heatmap", 10)]
 
 
 def audit_(

@@ -13,14 +13,15 @@ from veilmap.study.protection import Protection
 from veilmap.study.settings import Task
 
 
-def _group(title: str, order: int) -> Parameter:
+def grouped(title: str, order: int) -> Parameter:
+    """The fields of a dataclass as plain options, under a title in the help."""
     return Parameter(name="*", group=Group(title, sort_key=order))
 
 
-TaskOptions = Annotated[Task, _group("What is learned", 1)]
-TrainingOptions = Annotated[Training, _group("Federated training", 2)]
-ProtectionOptions = Annotated[Protection, _group("Defences on the phone", 3)]
-TestOptions = Annotated[Split, _group("Test data", 4)]
-NetworkOptions = Annotated[Network, _group("Network", 5)]
-ColumnOptions = Annotated[Columns, _group("Columns of the file (default: guessed)", 6)]
-ReadingOptions = Annotated[Reading, _group("Reading", 7)]
+TaskOptions = Annotated[Task, grouped("What is learned", 1)]
+TrainingOptions = Annotated[Training, grouped("Federated training", 2)]
+ProtectionOptions = Annotated[Protection, grouped("Defences on the phone", 3)]
+TestOptions = Annotated[Split, grouped("Test data", 4)]
+NetworkOptions = Annotated[Network, grouped("Network", 5)]
+ColumnOptions = Annotated[Columns, grouped("Columns of the file (default: guessed)", 6)]
+ReadingOptions = Annotated[Reading, grouped("Reading", 7)]

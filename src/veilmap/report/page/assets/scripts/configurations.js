@@ -6,7 +6,6 @@ function configurationTable(data) {
     (row) => row.strongest[figure]?.median ?? null,
     (row) => (row.strongest[figure] ? spread(row.strongest[figure], digits) : NONE),
   ];
-  const column = (title, value, text, isNumber = true) => ({ title, value, text, isNumber });
   const columns = [
     column("Configuration", (row) => row.name, nameWithTags, false),
     column(

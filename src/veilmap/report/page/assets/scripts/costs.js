@@ -23,7 +23,6 @@ function connectCosts(data) {
 }
 
 function costContent({ field, title }, rows) {
-  const column = (name, value, text, isNumber = true) => ({ title: name, value, text, isNumber });
   return {
     title,
     description: rows

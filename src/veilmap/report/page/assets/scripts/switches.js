@@ -76,7 +76,7 @@ function fixedKey({ tower }) {
   return make(
     "ul",
     { class: "shapes fixed" },
-    keyItem("outline", "public area"),
+    keyItem("outline", "area"),
     tower ? keyItem("mast", "tower") : null,
   );
 }

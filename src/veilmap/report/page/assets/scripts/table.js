@@ -2,7 +2,11 @@
 
 const MOST_LINES = 2000; // more would hold the browser up; the downloads have all
 
-// Columns: {title, value: row => number | string | null, text: row => string, isNumber}.
+// value: row => number | string | null, by which it sorts; text: row => what is shown.
+function column(title, value, text, isNumber = true) {
+  return { title, value, text, isNumber };
+}
+
 function sortableTable(caption, columns, rows, rowClass = () => null) {
   const body = make("tbody");
   const heads = columns.map((column, index) => headOf(column, () => sort(index)));

@@ -52,7 +52,6 @@ function tradeoffContent(data, figure, attack) {
     .filter((number) => !points.some((point) => point.number === number));
   const missing = lost.length ? ` (finds nothing in most runs: ${lost.join(", ")})` : "";
   const title = `${label} (${unit}) against RMSE, by ${by}${missing}`;
-  const column = (name, value, text, isNumber = true) => ({ title: name, value, text, isNumber });
   return {
     title,
     description: tradeoffWords(data, points, frontier, figure),
