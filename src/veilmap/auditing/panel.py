@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from veilmap.auditing.base import AuditTraining
 from veilmap.auditing.settings import AuditSettings
+from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, refuse
 from veilmap.federation.side_knowledge import configuration_name
 from veilmap.study.configuration import configure
@@ -36,7 +37,7 @@ def panel(settings: AuditSettings) -> dict[str, RunSettings]:
     if given and base.protection.defence:
         raise UserError(
             "configurations name their own defences; leave out defence, or add it to each: "
-            f"{settings.audit.configurations[0]} + {' + '.join(base.protection.texts)}"
+            f"{JOINED_BY.join([given[0], *base.protection.texts])}"
         )
     if given:
         return _own(base, [_with_rate(text, base) for text in given])
@@ -60,7 +61,7 @@ def name_of(run: RunSettings, base: RunSettings) -> str:
 
 def _with_rate(text: str, base: RunSettings) -> str:
     """FedSGD without settings of its own learns nothing at the rate that suits FedAvg."""
-    scheme, plus, rest = text.partition("+")
+    scheme, plus, rest = text.partition(JOINED_BY.strip())
     usual = base.training.learning_rate == AuditTraining().learning_rate
     return f"{FEDSGD} {plus}{rest}".strip() if usual and scheme.strip() == "fedsgd" else text
 
@@ -71,7 +72,7 @@ def _usual(base: RunSettings, gan: bool) -> Iterator[str]:
     yield scheme
     yield FEDSGD
     for defence in (*DEFENCES, *([GAN] if gan else [])):
-        yield f"{scheme} + {defence}"
+        yield JOINED_BY.join([scheme, defence])
 
 
 def _own(base: RunSettings, texts: Sequence[str]) -> dict[str, RunSettings]:
