@@ -138,7 +138,13 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_pa
     ]  # fmt: skip
     # A session of its own, so that the interrupt reaches the workers as in a terminal.
     running = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Tests that run in the background of a script inherit deaf ears.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
     while len(list(tmp_path.glob("a/trials/*.json"))) < 2 and running.poll() is None:
