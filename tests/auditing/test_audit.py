@@ -209,7 +209,7 @@ def test_the_report_goes_anywhere(finished, tmp_path):
 
 
 def test_an_unknown_configuration_is_refused_before_anything_is_trained(data, monkeypatch):
-    monkeypatch.setattr(work, "run_units", lambda *_: pytest.fail("something was trained"))
+    monkeypatch.setattr(work, "run_all", lambda *_: pytest.fail("something was trained"))
     given = {**TINY, "configurations": ("fedavg", "fedavg + divers")}
     with pytest.raises(UserError, match="configuration 'fedavg \\+ divers': unknown defence"):
         audit(data, **given)
@@ -313,7 +313,7 @@ def test_the_theorems_are_computed_for_the_first_seed(finished):
 
 
 def test_a_bad_address_of_tiles_is_refused_before_anything_is_trained(data, monkeypatch):
-    monkeypatch.setattr(work, "run_units", lambda *_: pytest.fail("something was trained"))
+    monkeypatch.setattr(work, "run_all", lambda *_: pytest.fail("something was trained"))
     for tiles in ("foo", "https://t.example.org/{z}/{x}/{y}.png?key={key}"):
         with pytest.raises(UserError, match="tiles must be a web address"):
             audit(data, tiles=tiles, **TINY)

@@ -1,6 +1,5 @@
 """The audit behind ``veilmap audit``: a panel of configurations, trained, attacked, compared."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from veilmap.files import write_json
 from veilmap.measurements import Measurements
 from veilmap.report.page.policy import tile_origin
 from veilmap.sources.reader import read
+from veilmap.study.pool import all_jobs
 
 
 def audit(
@@ -41,7 +41,8 @@ def audit(
         redact: keep figures only, and no position.
         figures: also write figures for print, as PDF and PNG.
         tiles: the address of a server of map tiles for the report.
-        jobs: how many runs at once; by default one per core.
+        jobs: how many runs at once; by default one per core. Within ``joblib.parallel_config`` they
+            go to the backend set there, for example to the machines of a Dask cluster.
         command: how the audit was called, for the report.
         hooks: who is told how it gets on.
         **keywords: single settings by name, instead of ``settings``.
@@ -64,7 +65,7 @@ def audit(
     work = Work(measured, settings, runs, redact)
     if store is not None and redact:
         hooks.on_redacted(store.drop_positions())
-    results = work.run(store, jobs or os.cpu_count() or 1, hooks)
+    results = work.run(store, jobs or all_jobs(), hooks)
     finished = conclude(work, results, command)
     if store is not None:
         _write(finished, store, figures, tiles)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from veilmap.auditing.ranking import Ranked, rank_one
 from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.store import Store
-from veilmap.auditing.unit import Key, Result, Unit
-from veilmap.auditing.workers import run_units
+from veilmap.auditing.unit import Key, Result, Unit, run_unit
 from veilmap.errors import UserError, refuse
 from veilmap.measurements import Measurements
+from veilmap.study.pool import run_all
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
 
@@ -63,7 +63,7 @@ class Work:
         self._tell(done, told, hooks)
         missing = [unit for unit in units if unit.key not in done]
         # Closed at once when it is left, because workers would go on until somebody notices.
-        with closing(run_units(missing, self._data, jobs)) as running:
+        with closing(run_all(run_unit, missing, self._data, jobs)) as running:
             for unit, result in running:
                 if store is not None:
                     store.save(unit, self._data, result)

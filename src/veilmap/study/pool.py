@@ -1,0 +1,166 @@
+"""Work on all cores, or on a cluster of the caller's, each result as soon as it is there."""
+
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky import get_reusable_executor
+from joblib.parallel import LokyBackend, get_active_backend
+
+from veilmap.model.threads import one_thread
+
+Item = TypeVar("Item")
+Shared = TypeVar("Shared")
+Result = TypeVar("Result")
+Work = Callable[[Item, Shared], Result]
+Finished = Generator[tuple[int, Result], None, None]  # the number of the item, and what came of it
+
+# Where results come only with their batch: few waits for the slowest, not too much lost at a stop.
+BATCH_PER_JOB = 4
+
+
+def run_all(
+    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
+) -> Generator[tuple[Item, Result], None, None]:
+    """Begin them in their order, and give each with its result as soon as it is there.
+
+    An interrupt, or closing the generator, stops the workers too. Where the caller has set a
+    backend of joblib (``with joblib.parallel_config(backend="dask")``), it takes the place of the
+    processes on this machine. Its workers belong to the caller: they get no more items after an
+    interrupt, but may end what they have begun.
+
+    Args:
+        work: is given an item and ``shared``; it and they must survive the way to other processes.
+        items: one call of ``work`` each.
+        shared: what every call needs; every worker gets it, so keep it small.
+        jobs: how many at once; one runs in this process. Dask always uses its whole cluster.
+    """
+    jobs = min(jobs, len(items))
+    if jobs <= 1:
+        yield from ((item, work(item, shared)) for item in items)
+        return
+    with closing(_way()(work, items, shared, jobs)) as running:
+        for number, result in running:
+            yield items[number], result
+
+
+def all_jobs() -> int:
+    """One per core that this process may use, or per core of the caller's cluster."""
+    return int(effective_n_jobs(-1))
+
+
+def _way() -> Callable[..., Finished[Any]]:
+    """How to run them on the backend that joblib would use here."""
+    backend, _ = get_active_backend()
+    if isinstance(backend, LokyBackend):  # also where nobody has set any
+        return _on_this_machine
+    return _on_backend if backend.supports_return_generator else _in_batches
+
+
+@dataclass(frozen=True)
+class _Shared(Generic[Shared]):
+    """What all need, in a form that Dask sends to a worker once, and not with every item."""
+
+    value: Shared
+
+    def __sizeof__(self) -> int:
+        return 1 << 20  # joblib has Dask do so with what calls itself larger than 1000 bytes
+
+
+def _on_this_machine(
+    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
+) -> Finished[Result]:
+    # One thread each: the products are small, and bits must not depend on the number of cores.
+    # The block ends before the first result, because whoever gets that may use joblib himself.
+    with parallel_config("loky", inner_max_num_threads=1):
+        running = _start(_deaf, work, items, shared, jobs)
+    try:
+        # Not "yield from", which would hand GeneratorExit on to joblib, and that warns.
+        for done in running:  # noqa: UP028
+            yield done
+    except BaseException:  # also GeneratorExit and the user's interrupt
+        with _no_interrupt():
+            _close(running)
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        raise
+
+
+def _on_backend(
+    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
+) -> Finished[Result]:
+    running = _start(_on_one_thread, work, items, shared, jobs)
+    try:
+        for done in running:  # noqa: UP028
+            yield done
+    except BaseException:
+        with _no_interrupt():
+            _close(running)
+        raise
+
+
+def _in_batches(
+    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
+) -> Finished[Result]:
+    """For Ray and multiprocessing, which give nothing back before the last item is finished."""
+    size, same = BATCH_PER_JOB * jobs, _Shared(shared)
+    with Parallel(n_jobs=jobs, batch_size=1) as parallel:
+        for first in range(0, len(items), size):
+            batch = enumerate(items[first : first + size], start=first)
+            yield from parallel(
+                delayed(_on_one_thread)(work, number, item, same) for number, item in batch
+            )
+
+
+def _start(
+    worker: Callable[..., tuple[int, Result]],
+    work: Work[Item, Shared, Result],
+    items: Sequence[Item],
+    shared: Shared,
+    jobs: int,
+) -> Any:
+    same = _Shared(shared)
+    return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
+        delayed(worker)(work, number, item, same) for number, item in enumerate(items)
+    )
+
+
+def _close(running: Any) -> None:
+    with warnings.catch_warnings():
+        # That work is thrown away is what was asked for.
+        warnings.filterwarnings("ignore", ".*tasks", UserWarning)
+        running.close()
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """A second Ctrl-C would interrupt the end of the workers, and leave them running."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interrupts never come here
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _deaf(
+    work: Work[Item, Shared, Result], number: int, item: Item, shared: _Shared[Shared]
+) -> tuple[int, Result]:
+    # A terminal interrupts workers too; the main process alone decides what becomes of them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return number, work(item, shared.value)
+
+
+def _on_one_thread(
+    work: Work[Item, Shared, Result], number: int, item: Item, shared: _Shared[Shared]
+) -> tuple[int, Result]:
+    # What inner_max_num_threads does for loky; joblib has it for no other backend. No signal here:
+    # Dask calls this in a thread that is not the main one.
+    with one_thread():
+        return number, work(item, shared.value)
