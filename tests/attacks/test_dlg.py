@@ -22,6 +22,7 @@ from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.starts import GridStarts, NearCentroid, PreviousResult, RandomStarts
 from veilmap.errors import UserError
+from veilmap.federation.observation import Observation
 
 SHORT = {"max_iterations": 20, "optimiser": "sgd", "learning_rate": 10.0}
 
@@ -129,6 +130,24 @@ def test_each_outcome_is_reached():
     assert wild.outcome == Outcome.NOT_FINITE
 
 
+def test_a_location_that_jumps_over_a_crease_for_ever_is_given_up_if_asked():
+    """It stays within 10 m and never rests; it ends where the algorithm is at that iteration."""
+    header = make_header(paper_network("glorot"))
+    weights = header.network.initialise(1)
+    nonsense = np.random.default_rng(1).normal(0, 1e-3, len(weights)).astype(np.float32)
+    seen = [Observation(1, "u", weights, weights - nonsense, 5, 0.0)]
+    circling, on = (
+        Dlg(PreviousResult(), circling_m=circling_m, max_iterations=4000, keep_path=True).attack(
+            header, seen
+        )[0]
+        for circling_m in (1.0, None)
+    )
+    assert circling.outcome == Outcome.CIRCLING
+    assert on.outcome == Outcome.OUT_OF_ITERATIONS
+    assert np.ptp(on.path_m[circling.iterations :], axis=0).max() < 10
+    np.testing.assert_array_equal(on.path_m[: circling.iterations + 1], circling.path_m)
+
+
 def test_strategy_3_goes_on_where_the_users_own_round_before_ended():
     header, seen = two_users()
     found = Dlg(PreviousResult(), keep_path=True, **SHORT).attack(header, seen)
@@ -184,6 +203,7 @@ def test_only_the_start_near_the_centroid_uses_the_truth():
         ({"max_iterations": 0}, r"max_iterations must be above 0, got 0"),
         ({"still_m": -1.0}, r"still_m must be above 0, got -1\.0"),
         ({"still_iterations": 0}, r"still_iterations must be above 0, got 0"),
+        ({"circling_m": 0.0}, r"circling_m must be above 0, got 0\.0"),
         ({"far": np.nan}, r"far must be above 0, got nan"),
         ({"still_m": 0, "far": 0}, r"still_m must be .*; far must be above 0, got 0"),
     ],

@@ -55,7 +55,7 @@ def test_plot_draws_what_the_methods_allow(capsys, run_folder, tmp_path):
 def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
     options = [
         *("--start", "grid", "--starts", "3", "--optimiser", "sgd", "--attack-rate", "5"),
-        *("--still", "0.5", "--label", "-80", "--weights", "after", "--inside"),
+        *("--still", "0.5", "--circling", "2", "--label", "-80", "--weights", "after", "--inside"),
         *("--linearise", "middle", "--sign", "one", "--secure-aggregation", "--seed", "3"),
     ]
     run(capsys, "attack", run_folder, "--out", tmp_path / "o", *QUICK, *options)
@@ -63,6 +63,7 @@ def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
     settings = content["settings"]
     assert settings["dlg"]["start"] == "grid"
     assert settings["dlg"]["still_m"] == 0.5
+    assert settings["dlg"]["circling_m"] == 2
     assert settings["dlg"]["label_dbm"] == -80
     assert settings["search"]["inside"] is True
     assert settings["heatmap"]["linearise"] == "middle"

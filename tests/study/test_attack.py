@@ -12,6 +12,7 @@ from veilmap.errors import UserError
 from veilmap.geo import Projection
 from veilmap.sources.reader import read
 from veilmap.study.attack import attack
+from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.train import train
 
@@ -196,6 +197,14 @@ def test_a_start_that_ran_to_infinity_is_no_best_start(run):
     assert all(-1 <= each.cosine <= 1 for each in result.every["dlg"])
 
 
+def test_the_stops_asked_for_reach_the_walk():
+    settings = AttackSettings.of(method="dlg", still_m=0.5, circling_m=2.0, max_iterations=9)
+    made = settings.make(None, keep_path=False)["dlg"]
+    assert (made.still_m, made.circling_m, made.max_iterations) == (0.5, 2.0, 9)
+    default = AttackSettings.of(method="dlg").make(None, keep_path=False)["dlg"]
+    assert default.circling_m is None
+
+
 def test_the_work_of_all_starts_counts(run):
     result = attack(run, method=("dlg",), starts=3, max_iterations=7)
     assert result.scores["dlg"].iterations == pytest.approx(21)
@@ -279,8 +288,6 @@ def test_there_must_be_something_to_attack(tmp_path):
 
 
 def test_settings_and_keywords_do_not_mix(run):
-    from veilmap.study.attack_settings import AttackSettings
-
     with pytest.raises(UserError, match="settings or keywords, not both"):
         attack(run, AttackSettings(), target="0")
     with pytest.raises(UserError, match="unknown setting 'tarket'; did you mean 'target'"):

@@ -1,4 +1,4 @@
-"""Algorithm 2 of the paper, the DLG attack, for many updates and starts at once.
+"""Algorithm 2 of the paper, the DLG attack, for many updates and starts.
 
 The dummy label y' is updated as well, by a gradient that is zero wherever it exists: cos(∇w, ∇w')
 depends on y' only through the sign of F(x') − y'. So y' stays where it starts, and what it decides
@@ -15,10 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from veilmap.attacks.matching import Matching, leaked_gradient
-from veilmap.attacks.optimisers import OPTIMISERS, OptimiserName
+from veilmap.attacks.optimisers import OPTIMISERS, Optimiser, OptimiserName
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.starts import PreviousResult, RandomStarts, Start
-from veilmap.attacks.walk import Rest, Walk, walk
+from veilmap.attacks.walk import walk
+from veilmap.attacks.walker import Rest, Walker
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
@@ -47,9 +48,13 @@ class Dlg:
         still_iterations: rest for so many iterations is convergence.
         far: a location so many times the area's diagonal away is given up; infinity never gives up,
             as the algorithm is written.
+        circling_m: a location whose mean over 500 iterations is nearer than so many metres to the
+            mean over the 500 before is given up; None never gives up, as the algorithm is written.
+            With Adam's steps of one size a location that meets a crease, where a ReLU switches,
+            jumps to and fro over it for ever.
         label_dbm: y'_0; by default the public mean.
         weights: where gradients are compared: at the weights ``before`` the update or ``after``.
-        precision: of the walk; ``single`` takes half the time, and what is found is compared in
+        precision: of the slopes; ``single`` takes less time, and what is found is compared in
             ``double`` all the same.
         keep_path: keep the dummy location of every iteration.
     """
@@ -61,6 +66,7 @@ class Dlg:
     still_m: float = 0.01
     still_iterations: int = 10
     far: float = 10.0
+    circling_m: float | None = None
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
@@ -81,6 +87,7 @@ class Dlg:
             "max_iterations": self.max_iterations,
             "still_m": self.still_m,
             "far": min(self.far, 1e9),
+            "circling_m": 1.0 if self.circling_m is None else self.circling_m,
             "still_iterations": self.still_iterations,
         }
         for name, value in positive.items():
@@ -141,15 +148,18 @@ class Dlg:
             self._matching(header, observations),
             torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.precision]),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
-            OPTIMISERS[self.optimiser](self.learning_rate or LEARNING_RATES[self.optimiser]),
+            self._optimiser,
             self._rest(known),
             keep_path=self.keep_path,
             on_rest=on_done,
         )
         return [
-            [_reconstruction(scaler, each, walked, (update, i)) for i in range(starts_m.shape[1])]
-            for update, each in enumerate(observations)
+            [_reconstruction(scaler, each, walker, start) for start, walker in enumerate(walkers)]
+            for each, walkers in zip(observations, walked, strict=True)
         ]
+
+    def _optimiser(self) -> Optimiser:
+        return OPTIMISERS[self.optimiser](self.learning_rate or LEARNING_RATES[self.optimiser])
 
     def _rest(self, known: SideKnowledge) -> Rest:
         centre_m, diagonal_m = known.area.centre_m, hypot(known.area.width_m, known.area.height_m)
@@ -160,6 +170,7 @@ class Dlg:
             max_iterations=self.max_iterations,
             middle_std=tuple(known.scaler.finely(centre_m)),
             far_m=self.far * max(diagonal_m, 1.0),
+            circling_m=self.circling_m,
         )
 
     def _matching(self, header: Header, observations: Sequence[Observation]) -> Matching:
@@ -177,22 +188,21 @@ class Dlg:
 
 
 def _reconstruction(
-    scaler: Scaler, observation: Observation, walked: Walk, walker: tuple[int, int]
+    scaler: Scaler, observation: Observation, walker: Walker, start: int
 ) -> Reconstruction:
     if not leaked_gradient(observation).any():
-        return replace(Reconstruction.nothing(observation), start=walker[1])
+        return replace(Reconstruction.nothing(observation), start=start)
     with np.errstate(over="ignore"):  # far beyond any map
-        xy_m = scaler.metres(walked.xy_std[walker])
-    cosine = walked.cosine[walker]
-    path_std = np.array([each[walker] for each in walked.path_std[: walked.iterations[walker]]])
+        xy_m = scaler.metres(np.array(walker.xy_std))
+        path_m = None if walker.path_std is None else scaler.metres(np.array(walker.path_std))
     return Reconstruction.of(
         observation,
         xy_m,
         # A location that is no number explains nothing; every other start is better.
-        cosine=float(cosine) if isfinite(cosine) else -1.0,
-        iterations=int(walked.iterations[walker]),
-        seconds=float(walked.seconds[walker]),
-        outcome=walked.outcome[walker],
-        start=walker[1],
-        path_m=np.vstack([scaler.metres(path_std), xy_m]) if len(path_std) else None,
+        cosine=walker.cosine if isfinite(walker.cosine) else -1.0,
+        iterations=walker.iterations,
+        seconds=walker.seconds,
+        outcome=walker.outcome,
+        start=start,
+        path_m=path_m,
     )

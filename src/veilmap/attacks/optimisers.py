@@ -1,22 +1,19 @@
-"""Steps downhill for many dummy locations at once, of which some drop out on the way."""
+"""Steps downhill, for one coordinate as a number or for many dummy locations as a tensor."""
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
-import torch
 from torch import Tensor
 
 OptimiserName = Literal["sgd", "adam"]
+Place = TypeVar("Place", float, Tensor)
 
 
 class Optimiser(Protocol):
-    """x' ← step(x', ∇D)."""
+    """x' ← step(x', ∇D), each coordinate by itself."""
 
-    def step(self, x: Tensor, gradient: Tensor) -> Tensor:
+    def step(self, x: Place, gradient: Place) -> Place:
         """The next dummy locations."""
-
-    def keep(self, updates: Tensor) -> None:
-        """Go on with some of the updates only."""
 
 
 class Sgd:
@@ -25,12 +22,9 @@ class Sgd:
     def __init__(self, learning_rate: float) -> None:
         self._learning_rate = learning_rate
 
-    def step(self, x: Tensor, gradient: Tensor) -> Tensor:
+    def step(self, x: Place, gradient: Place) -> Place:
         """Line 5."""
         return x - self._learning_rate * gradient
-
-    def keep(self, updates: Tensor) -> None:
-        """It remembers nothing."""
 
 
 class Adam:
@@ -41,22 +35,20 @@ class Adam:
     def __init__(self, learning_rate: float) -> None:
         self._learning_rate = learning_rate
         self._steps = 0
-        self._mean = self._square = torch.zeros(())
+        self._mean: Any = 0.0
+        self._square: Any = 0.0
 
-    def step(self, x: Tensor, gradient: Tensor) -> Tensor:
+    def step(self, x: Place, gradient: Place) -> Place:
         """Bias-corrected, as published."""
         self._steps += 1
-        if self._steps == 1:
-            self._mean = self._square = torch.zeros_like(x)
+        # A product, for the power of a large number is an error, not infinity.
+        squared = gradient * gradient
         self._mean = self._DECAY * self._mean + (1 - self._DECAY) * gradient
-        self._square = self._SQUARE_DECAY * self._square + (1 - self._SQUARE_DECAY) * gradient**2
+        self._square = self._SQUARE_DECAY * self._square + (1 - self._SQUARE_DECAY) * squared
         mean = self._mean / (1 - self._DECAY**self._steps)
         square = self._square / (1 - self._SQUARE_DECAY**self._steps)
-        return x - self._learning_rate * mean / (square.sqrt() + self._LEAST)
-
-    def keep(self, updates: Tensor) -> None:
-        """Forget the others."""
-        self._mean, self._square = self._mean[updates], self._square[updates]
+        moved: Place = x - self._learning_rate * mean / (square**0.5 + self._LEAST)
+        return moved
 
 
 OPTIMISERS: dict[OptimiserName, Callable[[float], Optimiser]] = {"sgd": Sgd, "adam": Adam}

@@ -1,6 +1,6 @@
 """Algorithm 2 line by line with automatic differentiation, as plain as it can be written.
 
-``dlg`` does the same on layer factors for all updates and starts at once; tests hold them together.
+``dlg`` does the same on layer factors, and much faster; tests hold them together.
 This is also the usual way to invert gradients: back-propagation through a back-propagation.
 """
 

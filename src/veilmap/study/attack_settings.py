@@ -39,9 +39,11 @@ class DlgSettings:
         max_iterations: m; the paper's is 400,000.
         still_m: the location rests while it moves less than so many metres in an iteration; ten in
             a row end the attack.
+        circling_m: the location circles when its mean over 500 iterations is less than so many
+            metres from that over the 500 before, which ends the attack; by default it goes on.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
         weights: where the gradients are compared, before the update or after it.
-        precision: double as the reference has it, or single in half the time.
+        precision: double as the reference has it, or single, which is faster.
     """
 
     start: StartName = "random"
@@ -51,6 +53,7 @@ class DlgSettings:
     attack_rate: float | None = None
     max_iterations: int = 20_000
     still_m: float = 0.01
+    circling_m: float | None = None
     label_dbm: float | None = None
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
@@ -77,6 +80,7 @@ class DlgSettings:
             learning_rate=self.attack_rate,
             max_iterations=self.max_iterations,
             still_m=self.still_m,
+            circling_m=self.circling_m,
             label_dbm=self.label_dbm,
             weights=self.weights,
             precision=self.precision,
