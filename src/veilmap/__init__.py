@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from veilmap.study.attack import attack
     from veilmap.study.attack_run import AttackRun
     from veilmap.study.attack_settings import AttackSettings
+    from veilmap.study.compare import compare
+    from veilmap.study.comparison import Comparison
     from veilmap.study.settings import RunSettings
     from veilmap.study.train import Run, train
     from veilmap.transcript import Transcript, TranscriptWriter
@@ -38,6 +40,7 @@ __all__ = [
     "Audit",
     "AuditSettings",
     "Columns",
+    "Comparison",
     "Header",
     "Measurements",
     "Network",
@@ -54,6 +57,7 @@ __all__ = [
     "UserError",
     "attack",
     "audit",
+    "compare",
     "export",
     "read",
     "train",
@@ -66,6 +70,7 @@ _HOMES = {
     "Audit": "veilmap.auditing.finished",
     "AuditSettings": "veilmap.auditing.settings",
     "Columns": "veilmap.sources.columns",
+    "Comparison": "veilmap.study.comparison",
     "Header": "veilmap.federation.side_knowledge",
     "Measurements": "veilmap.measurements",
     "Network": "veilmap.model.network",
@@ -82,6 +87,7 @@ _HOMES = {
     "UserError": "veilmap.errors",
     "attack": "veilmap.study.attack",
     "audit": "veilmap.auditing.audit",
+    "compare": "veilmap.study.compare",
     "export": "veilmap.signal_map.export",
     "read": "veilmap.sources.reader",
     "train": "veilmap.study.train",

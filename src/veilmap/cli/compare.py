@@ -1,0 +1,117 @@
+"""``veilmap compare``."""
+
+import json as json_text
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from veilmap.cli.console import say, stdout, table, tell
+from veilmap.errors import unknown_choice
+from veilmap.study.compare import compare
+from veilmap.study.comparison import Comparison, Matched, Paired
+from veilmap.study.results import NO_ATTACK
+
+FIGURES = ("rmse_db", "emd_paper", "diverged_share", "distance_m", "home_error_m")
+DATA = {
+    True: "data: the same",
+    False: "data: not the same",
+    None: "data: not known to be the same, because an attack does not record them",
+}
+
+
+def compare_(
+    a: Path, b: Path, *, figures: tuple[str, ...] | None = None, json: bool = False
+) -> None:
+    """Show what differs in settings and in figures between two runs, attacks or audits.
+
+    Figures of several seeds are paired seed by seed; the interval is Student's, 95 %, of the mean
+    difference. A difference whose interval holds 0 may be chance.
+
+    Args:
+        a: a folder that "veilmap train", "attack" or "audit" wrote, or its results.json.
+        b: the other; differences are B - A.
+        figures: to show; by default rmse_db, emd_paper, diverged_share, distance_m and
+            home_error_m, as far as they are there.
+        json: print everything as JSON, with all figures.
+    """
+    found = compare(a, b)
+    for name in figures or ():
+        if name not in found.figures:
+            raise unknown_choice("figure", name, sorted(found.figures))
+    if json:
+        # Not through the console, which would fold long lines.
+        print(json_text.dumps(asdict(found), indent=2, ensure_ascii=False))
+        return
+    say(f"A: {a}\nB: {b}")
+    _show_settings(found)
+    _show_figures(found, figures or FIGURES)
+    _show_only(found)
+
+
+def _show_settings(found: Comparison) -> None:
+    say(DATA[found.same_data])
+    for name, differing in (("versions", found.versions), ("settings", found.settings)):
+        if not differing:
+            say(f"{name}: the same")
+            continue
+        say("")
+        lines = table(None, name, "A", "B", left=3)
+        for each in differing:
+            lines.add_row(each.name.removeprefix("versions."), _text(each.a), _text(each.b))
+        stdout.print(lines)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else json_text.dumps(value, ensure_ascii=False)
+
+
+def _show_figures(found: Comparison, figures: Sequence[str]) -> None:
+    shown = [row for row in found.rows if set(figures) & set(row.figures)]
+    for row in shown:
+        tell(f"\n{_case(row)}")
+        lines = table(None, "figure", "A", "B", "B - A", "95 % interval", "pairs")
+        for figure in figures:
+            if figure in row.figures:
+                lines.add_row(figure, *_numbers(row.figures[figure]))
+        stdout.print(lines)
+    if not shown:
+        say(f"no rows have one of these figures on both sides: {', '.join(figures)}")
+
+
+def _case(row: Matched) -> str:
+    names = " → ".join(dict.fromkeys((row.configuration_a, row.configuration_b)))
+    return f"{names}{_attack(row.attack, row.target)}"
+
+
+def _attack(attack: str, target: str | None) -> str:
+    """Nothing for training alone."""
+    if attack == NO_ATTACK:
+        return ""
+    return f", {attack}" if target is None else f", {attack} on user {target}"
+
+
+def _numbers(figure: Paired) -> tuple[str, ...]:
+    interval = figure.interval
+    return (
+        _number(figure.a),
+        _number(figure.b),
+        _number(figure.difference, "+"),
+        "-" if interval is None else f"{interval.low:+,.3f} … {interval.high:+,.3f}",
+        f"{figure.pairs}",
+    )
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "-" if value is None else f"{value:{sign},.3f}"
+
+
+def _show_only(found: Comparison) -> None:
+    if found.only:
+        say("")
+    for each in found.only:
+        seeds = f"seed{'s' * (len(each.seeds) > 1)} {', '.join(str(one) for one in each.seeds)}"
+        attack = _attack(each.attack, each.target)
+        say(f"only in {each.side}: {each.configuration}{attack}, {seeds}")

@@ -1,0 +1,75 @@
+"""The comparison behind ``veilmap compare``: two folders, or two files of results."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from veilmap.errors import UserError
+from veilmap.study.comparison import Comparison, compare_results
+from veilmap.study.results import SCHEMA
+
+FILE = "results.json"
+
+
+def compare(a: str | Path, b: str | Path) -> Comparison:
+    """What differs in settings and figures between two runs, attacks or audits.
+
+    Args:
+        a: a folder that ``train``, ``attack`` or ``audit`` wrote, or its ``results.json``.
+        b: the other; differences are B - A.
+
+    Raises:
+        UserError: there are no results, or not two of them.
+    """
+    files = [_file(Path(each)) for each in (a, b)]
+    if files[0].samefile(files[1]):
+        raise UserError(f"{a} and {b} are the same results; give two different folders")
+    return compare_results(*(_read(file) for file in files))
+
+
+def _file(path: Path) -> Path:
+    file = path / FILE if path.is_dir() else path
+    if not file.is_file():
+        what = f"{path} has no {FILE}" if path.is_dir() else f"there is no file or folder {path}"
+        raise UserError(f"{what}; give a folder that train, attack or audit has finished with")
+    return file
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}; give another file") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file} is not whole JSON: {error}; run its command again") from None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise UserError(f"{file} must be of schema {SCHEMA}, got {schema!r}; run its command again")
+    if not _is_whole(content):
+        raise UserError(
+            f"{file} must have settings, and rows with configuration, attack, target and seed; "
+            "run its command again"
+        )
+    return dict(content)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _is_whole(content: dict[str, Any]) -> bool:
+    rows = content.get("rows")
+    return (
+        isinstance(content.get("settings"), dict)
+        and isinstance(rows, list)
+        and all(isinstance(row, dict) and _is_row(row) for row in rows)
+    )
+
+
+def _is_row(row: dict[str, Any]) -> bool:
+    return (
+        isinstance(row.get("configuration"), str)
+        and isinstance(row.get("attack"), str)
+        and isinstance(row.get("target", 0), str | None)
+        and isinstance(row.get("seed"), int)
+    )

@@ -1,0 +1,192 @@
+"""What differs between two studies: their settings, and their figures seed by seed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from veilmap.metrics.intervals import Interval, paired_interval
+
+Content = Mapping[str, Any]  # of a results.json
+Case = tuple[str, str, str | None]  # configuration, attack, target
+Runs = Mapping[int, Content]  # the row of each seed
+# How an audit was called: its settings say the same, one by one.
+LEFT_OUT = ("resolved.command",)
+IDENTITY = ("configuration", "attack", "target", "seed")
+
+
+@dataclass(frozen=True)
+class Differing:
+    """A setting with two values; None where a side has none."""
+
+    name: str
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One figure on both sides.
+
+    Attributes:
+        a: the mean over the pairs; over A's own seeds if there is no pair; None if it has none.
+        b: the same of B.
+        difference: B - A, mean over the pairs; None without a pair.
+        interval: of the difference, 95 %; None for fewer than two pairs.
+        pairs: seeds for which both sides have the figure.
+    """
+
+    a: float | None
+    b: float | None
+    difference: float | None
+    interval: Interval | None
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The rows of one case that both sides have; the configurations may differ."""
+
+    configuration_a: str
+    configuration_b: str
+    attack: str
+    target: str | None
+    figures: Mapping[str, Paired] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Lonely:
+    """Rows that only one side has."""
+
+    side: str
+    configuration: str
+    attack: str
+    target: str | None
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ``veilmap.compare`` gives.
+
+    Attributes:
+        settings: that differ, by dotted name.
+        versions: of Python and the libraries, that differ.
+        same_data: by their fingerprints; None where a side has none, as attacks have.
+        figures: the names of all figures of both sides.
+        rows: that both have, in the order of A.
+        only: the others.
+    """
+
+    settings: tuple[Differing, ...]
+    versions: tuple[Differing, ...]
+    same_data: bool | None
+    figures: tuple[str, ...]
+    rows: tuple[Matched, ...] = field(repr=False)
+    only: tuple[Lonely, ...] = field(repr=False)
+
+
+def compare_results(a: Content, b: Content) -> Comparison:
+    """Compare the contents of two ``results.json``.
+
+    Rows belong together that have configuration, attack and target in common. Where each side has
+    one configuration only, its name says what was changed, and the others suffice.
+    """
+    theirs = _by_case(b["rows"])
+    figures = _figure_names([*a["rows"], *b["rows"]])
+    rows, only = [], []
+    alone = all(len({row["configuration"] for row in each["rows"]}) == 1 for each in (a, b))
+    for case, runs in _by_case(a["rows"]).items():
+        other = next((each for each in theirs if _agree(case, each, alone)), case)
+        others = theirs.pop(other, {})
+        pairs = _pairs(runs, others)
+        if pairs:
+            rows.append(Matched(case[0], other[0], *case[1:], _figures(figures, pairs)))
+        only += _lonely("A", case, runs, [one["seed"] for one, _ in pairs])
+        only += _lonely("B", other, others, [two["seed"] for _, two in pairs])
+    only += [line for case, runs in theirs.items() for line in _lonely("B", case, runs, [])]
+    return Comparison(*_settings(a["settings"], b["settings"]), figures, tuple(rows), tuple(only))
+
+
+def _settings(
+    a: Content, b: Content
+) -> tuple[tuple[Differing, ...], tuple[Differing, ...], bool | None]:
+    """The settings that differ, the versions that do, and whether the data are the same."""
+    ours, theirs = dict(_flat(a)), dict(_flat(b))
+    prints = [each.pop("data.fingerprint", None) for each in (ours, theirs)]
+    differing = [
+        Differing(name, ours.get(name), theirs.get(name))
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name) and name not in LEFT_OUT
+    ]
+    versions = tuple(each for each in differing if each.name.startswith("versions."))
+    settings = tuple(each for each in differing if each not in versions)
+    return settings, versions, None if None in prints else prints[0] == prints[1]
+
+
+def _flat(tables: Content, at: str = "") -> Iterable[tuple[str, Any]]:
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{at}{name}.")
+        else:
+            yield f"{at}{name}", value
+
+
+def _figure_names(rows: Sequence[Content]) -> tuple[str, ...]:
+    """Fields that are numbers wherever they are known."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in IDENTITY)
+    return tuple(name for name in names if all(_is_number_or_none(row.get(name)) for row in rows))
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _by_case(rows: Iterable[Content]) -> dict[Case, dict[int, Content]]:
+    cases: dict[Case, dict[int, Content]] = {}
+    for row in rows:
+        case = row["configuration"], row["attack"], row["target"]
+        cases.setdefault(case, {})[row["seed"]] = row
+    return cases
+
+
+def _agree(one: Case, two: Case, alone: bool) -> bool:
+    return one[1:] == two[1:] and (alone or one[0] == two[0])
+
+
+def _pairs(a: Runs, b: Runs) -> list[tuple[Content, Content]]:
+    """Of the same seed; but two single runs are a pair whatever their seeds."""
+    if len(a) == len(b) == 1:
+        return list(zip(a.values(), b.values(), strict=True))
+    return [(row, b[seed]) for seed, row in a.items() if seed in b]
+
+
+def _figures(names: Iterable[str], pairs: Sequence[tuple[Content, Content]]) -> dict[str, Paired]:
+    there = {name for pair in pairs for row in pair for name in row}
+    return {
+        name: _paired([(one.get(name), two.get(name)) for one, two in pairs])
+        for name in names
+        if name in there
+    }
+
+
+def _paired(values: Sequence[tuple[float | None, float | None]]) -> Paired:
+    both = [(a, b) for a, b in values if a is not None and b is not None]
+    differences = [b - a for a, b in both]
+    return Paired(
+        a=_mean(a for a, _ in both or values),
+        b=_mean(b for _, b in both or values),
+        difference=_mean(differences),
+        interval=paired_interval(differences),
+        pairs=len(both),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _lonely(side: str, case: Case, runs: Runs, paired: Sequence[int]) -> list[Lonely]:
+    seeds = tuple(sorted(set(runs) - set(paired)))
+    return [Lonely(side, *case, seeds)] if seeds else []
