@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
-from veilmap.auditing.file_names import readable
 from veilmap.auditing.finished import Audit
 from veilmap.auditing.positions import Points, Positions
 from veilmap.auditing.unit import Result
@@ -17,6 +16,7 @@ from veilmap.local_data import LocalData
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.report.draw_whereabouts import draw_whereabouts
+from veilmap.study.file_names import readable
 
 _KINDS = ("tradeoff", "where", "rounds")
 # What the trade-off is drawn by, and how its axis reads.

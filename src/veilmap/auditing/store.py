@@ -10,12 +10,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from veilmap.auditing.file_names import readable
 from veilmap.auditing.positions import Positions
 from veilmap.auditing.unit import Result, Unit
 from veilmap.errors import UserError
 from veilmap.files import write_json, write_whole
 from veilmap.measurements import Measurements
+from veilmap.study.file_names import readable
 from veilmap.study.run_folder import RunFolder
 from veilmap.transcript import HEADER
 

@@ -1,7 +1,7 @@
 """From measurements and settings to what the federation needs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -59,6 +59,12 @@ class Prepared:
             self.settings.protection.defended,
         )
         return Header(self.plan.network, known)
+
+    def in_area(self, area: Area) -> "Prepared":
+        """The same with another public area, and the scaler that goes with it."""
+        by_area = self.settings.task.scaler == "area"
+        scaler = Scaler.of_area(area) if by_area else self.plan.scaler
+        return replace(self, plan=replace(self.plan, area=area, scaler=scaler))
 
 
 def prepare(data: Measurements, settings: RunSettings) -> Prepared:

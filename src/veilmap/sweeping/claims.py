@@ -1,0 +1,59 @@
+"""Statements that figures decide, as data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from veilmap.errors import UserError, unknown_choice
+from veilmap.settings import parse
+from veilmap.sweeping.rules import RULES, Rule
+
+Table = Literal["runs", "rounds", "training", "gradient"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement, and how it is decided.
+
+    Attributes:
+        says: the statement in words.
+        rule: what its figures must be like.
+        table: whose figures: of whole ``runs``, of attacked ``rounds``, of rounds of ``training``,
+            of the elements of the ``gradient``.
+        paper: the published result in words, where it is no number of ours.
+        note: what explains the outcome.
+        certain: the figures are counted, not sampled, so that one seed decides.
+    """
+
+    says: str
+    rule: Rule
+    table: Table = "runs"
+    paper: str = ""
+    note: str = ""
+    certain: bool = False
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What a claim's table has besides its kind and what that kind needs."""
+
+    says: str
+    table: Table = "runs"
+    paper: str = ""
+    note: str = ""
+    certain: bool = False
+
+
+def claim_of(table: Mapping[str, Any]) -> Claim:
+    """From a table of a spec: ``kind`` chooses the rule, whose settings stand beside the words."""
+    kind = table.get("kind")
+    if kind not in RULES:
+        raise unknown_choice("kind of claim", kind, RULES)
+    own = {field.name for field in fields(_Words)}
+    where = f"claim {table.get('says', '')!r}"
+    words = parse(_Words, {name: value for name, value in table.items() if name in own}, where)
+    rest = {name: value for name, value in table.items() if name not in own | {"kind"}}
+    if not words.says:
+        raise UserError("a claim says nothing; give it a sentence with says")
+    rule = parse(RULES[kind], rest, where)
+    return Claim(words.says, rule, words.table, words.paper, words.note, words.certain)

@@ -1,0 +1,130 @@
+"""All runs of some specs: those that are finished from before, and the rest on all cores."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from veilmap.measurements import Measurements
+from veilmap.sources.reader import read
+from veilmap.study.pool import run_all
+from veilmap.sweeping.case import Case
+from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.grid import Planned, planned
+from veilmap.sweeping.record import Record
+from veilmap.sweeping.spec import Data, Spec
+from veilmap.sweeping.stage import Given, Stage
+from veilmap.sweeping.store import Store
+from veilmap.sweeping.work import run_case
+
+Key = tuple[str, str]  # of the measurements: where they are from, and of whom
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Who is told how a sweep gets on: how many runs there are and how many from before; each."""
+
+    on_begin: Callable[[int, int], None] = lambda runs, kept: None
+    on_run: Callable[[Case, Record], None] = lambda case, record: None
+
+
+class Sweep:
+    """Specs on data: the runs that they need, each once, however many specs need it."""
+
+    def __init__(
+        self, specs: Sequence[Spec], seeds: Sequence[int], given: Given | None = None
+    ) -> None:
+        self._stages: dict[Data, Stage] = {}
+        self._read: dict[str, Measurements] = {}
+        self._measurements: dict[str, Measurements] = {}
+        self._fingerprints: dict[str, str] = {}
+        self._given = given
+        self._plans = {spec.label: list(self._plan(spec, seeds)) for spec in specs}
+        self._specs = specs
+
+    def run(self, out: Path | None, jobs: int, hooks: Hooks = Hooks()) -> dict[str, Figures]:
+        """Run what is not finished in ``out`` yet; the figures by the label of the spec.
+
+        The bits do not depend on ``jobs``. An interrupt leaves what is finished in ``out``.
+        """
+        store = None if out is None else Store(out)
+        wanted = self._wanted()
+        done: dict[str, Record] = {}
+        for digest, case in wanted.items():
+            kept = store and store.load(case, self._fingerprints[case.data])
+            if kept:
+                done[digest] = kept
+        hooks.on_begin(len(wanted), len(done))
+        missing = {case: digest for digest, case in wanted.items() if digest not in done}
+        with closing(run_all(run_case, list(missing), self._measurements, jobs)) as running:
+            for case, record in running:
+                done[missing[case]] = record
+                if store is not None:
+                    store.save(case, self._fingerprints[case.data], record)
+                hooks.on_run(case, record)
+        return {spec.label: self._figures(spec, done) for spec in self._specs}
+
+    def stage(self, spec: Spec) -> Stage:
+        """The data of a spec with everybody's role."""
+        if spec.data not in self._stages:
+            self._stages[spec.data] = self._make_stage(spec.data)
+        return self._stages[spec.data]
+
+    def _make_stage(self, wanted: Data) -> Stage:
+        if self._given is not None:
+            return _given_stage(self._given, wanted.cell_rank)
+        if wanted.source not in self._read:
+            self._read[wanted.source] = read(wanted.source)
+        cell = self._read[wanted.source].of_cell(wanted.cell)
+        if not wanted.similar:
+            return Stage.found(cell, wanted.target)
+        background = (wanted.background,) if wanted.background else ()
+        target = wanted.target or cell.users[0]
+        return Stage(cell, target, wanted.similar, wanted.dissimilar, background, wanted.area_of)
+
+    def _plan(self, spec: Spec, seeds: Sequence[int]) -> list[Planned]:
+        stage = self.stage(spec)
+        found = []
+        for runs in spec.runs:
+            # What is counted has no randomness.
+            own = seeds[:1] if runs.measures == "data" else seeds
+            found += [self._with_data(each, stage) for each in planned(runs, stage, own)]
+        return found
+
+    def _with_data(self, plan: Planned, stage: Stage) -> Planned:
+        """The plan with a name for its measurements that no other stage has."""
+        if plan.case is None:
+            return plan
+        about = f"{stage.data.source} {stage.data.cells[0]} {plan.case.data}"
+        if about not in self._measurements:
+            self._measurements[about] = stage.of(plan.users)
+            self._fingerprints[about] = self._measurements[about].fingerprint
+        return replace(plan, case=replace(plan.case, data=about))
+
+    def _wanted(self) -> dict[str, Case]:
+        """Each run once, keeping what any of the specs wants kept; the longest first."""
+        found: dict[str, Case] = {}
+        for plans in self._plans.values():
+            for case in (plan.case for plan in plans if plan.case is not None):
+                digest = case.digest(self._fingerprints[case.data])
+                before = found.get(digest, case)
+                found[digest] = replace(case, keep=case.keep | before.keep)
+        return found
+
+    def _figures(self, spec: Spec, done: Mapping[str, Record]) -> Figures:
+        pairs = []
+        for plan in self._plans[spec.label]:
+            if plan.case is None:
+                record = Record("", plan.seed, failed=plan.why_not)
+            else:
+                record = done[plan.case.digest(self._fingerprints[plan.case.data])]
+            pairs.append((plan.keys, record))
+        return Figures(tuple(pairs))
+
+
+def _given_stage(given: Given, cell_rank: int) -> Stage:
+    """Other data than the spec was made for: the cell named, or the one of that rank."""
+    cells = given.data.cells
+    if cell_rank == 1:
+        return Stage.found(given.data.of_cell(given.cell), given.target)
+    return Stage.found(given.data.of_cell(cells[min(cell_rank, len(cells)) - 1]), None)

@@ -1,0 +1,71 @@
+"""Whether a claim holds, from the seeds of its runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from veilmap.metrics.intervals import Interval, paired_interval
+from veilmap.sweeping.claims import Claim
+from veilmap.sweeping.selection import Row
+
+
+class Outcome(Enum):
+    """What came of a claim."""
+
+    HOLDS = "the whole interval of its effect is above zero"
+    FAILS = "the whole interval of its effect is below zero"
+    UNDECIDED = "the interval of its effect has zero in it, or there are too few seeds"
+    UNKNOWN = "no run has the figures that it needs"
+
+    @property
+    def words(self) -> str:
+        return {"FAILS": "does not hold", "UNKNOWN": "cannot be told"}.get(
+            self.name, self.name.lower()
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim under one attack.
+
+    Attributes:
+        claim: that was decided.
+        attack: under which; None for figures that no attack has a part in.
+        outcome: what came of it.
+        effects: by seed; those of a seed that cannot tell are left out.
+        interval: of their mean, with 95 % confidence; None for fewer than two.
+        values: the numbers compared, means over the seeds.
+    """
+
+    claim: Claim
+    attack: str | None
+    outcome: Outcome
+    effects: tuple[float, ...]
+    interval: Interval | None
+    values: tuple[float | None, ...]
+
+
+def decide(claim: Claim, rows: Sequence[Row], attack: str | None = None) -> Verdict:
+    """From the rows of all seeds, of one attack."""
+    by_seed: dict[int, list[Row]] = {}
+    for row in rows:
+        by_seed.setdefault(row["seed"], []).append(row)
+    found = (claim.rule.effect(each) for each in by_seed.values())
+    effects = tuple(effect for effect in found if effect is not None)
+    interval = paired_interval(effects)
+    values = tuple(claim.rule.values(rows))
+    outcome = _outcome(claim, effects, interval)
+    return Verdict(claim, attack, outcome, effects, interval, values)
+
+
+def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> Outcome:
+    if not effects:
+        return Outcome.UNKNOWN
+    if claim.certain:
+        return Outcome.HOLDS if min(effects) > 0 else Outcome.FAILS
+    if interval is None:
+        return Outcome.UNDECIDED
+    if interval.low > 0:
+        return Outcome.HOLDS
+    # No effect at all, in every seed, is no support for a claim that there is one.
+    return Outcome.FAILS if interval.high <= 0 else Outcome.UNDECIDED
