@@ -116,14 +116,19 @@ def test_dask_gets_the_shared_data_once(dask, monkeypatch):
     assert len(sent) == 1
 
 
+def our_workers():
+    children = psutil.Process().children(recursive=True)
+    return [each for each in children if "LokyProcess" in " ".join(each.cmdline())]
+
+
 def test_closing_ends_our_workers(tmp_path):
     with closing(run_all(slow, range(60), tmp_path, 2)) as running:
         next(running)
+        assert our_workers()
     begun = len(list(tmp_path.iterdir()))
     time.sleep(0.5)
     assert len(list(tmp_path.iterdir())) == begun < 10
-    children = psutil.Process().children(recursive=True)
-    assert not [each for each in children if "LokyProcess" in " ".join(each.cmdline())]
+    assert our_workers() == []
 
 
 def test_closing_stops_dask_and_leaves_it_usable(dask, tmp_path):
@@ -147,6 +152,6 @@ def test_a_backend_without_generators_gives_batch_by_batch(tmp_path):
 
 
 def test_what_fails_in_a_worker_is_raised_here(dask):
-    for backend in ("loky", "dask", NoGenerators()):
+    for backend in ("dask", NoGenerators()):
         with joblib.parallel_config(backend=backend), pytest.raises(LookupError, match="no "):
             list(run_all(fail, range(4), None, 2))
