@@ -19,10 +19,10 @@ def blank_sheet(size: tuple[float, float]) -> Figure:
     return figure
 
 
-def fitted_sheet(size: tuple[float, float]) -> Figure:
-    """An empty figure whose panels make room for their own labels."""
+def fitted_sheet(size: tuple[float, float], pad: float = 0.1) -> Figure:
+    """An empty figure whose panels make room for their own labels, ``pad`` inches apart."""
     figure = blank_sheet(size)
-    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=pad, h_pad=pad))
     return figure
 
 
