@@ -20,7 +20,10 @@ from veilmap.canvas import as_written
 from veilmap.report.sheet import TICK, wrapped
 
 _PER_TICK = 0.33  # inches that a number needs
-_SLANTED = 1.2  # inches of a slanted name
+_SLANTED, _PER_SLANTED = (
+    1.2,
+    0.45,
+)  # inches of a slanted name on two lines, and from one to the next
 _STEPS = (1, 2, 2.5, 5, 10)  # from tick to tick
 
 
@@ -29,7 +32,7 @@ def figure_axis(axis: Axis, *, log: bool) -> None:
     if log:
         _set_log(axis)
     else:
-        axis.set_major_locator(MaxNLocator(5, steps=_STEPS))
+        axis.set_major_locator(MaxNLocator(6, steps=_STEPS, min_n_ticks=3))
     _write_numbers(axis)
 
 
@@ -55,8 +58,9 @@ def name_axis(axes: Axes, names: Sequence[str], wide: float) -> None:
     short = [wrapped(name, 0.95 * slot, TICK) for name in names]
     longest = max(len(part) for text in short for part in text.split("\n"))
     fits = longest * 0.56 * TICK / 72 <= slot
-    lines = short if fits else [wrapped(name, _SLANTED, TICK) for name in names]
-    shown = [as_written(name) for name in lines]
+    if not fits:
+        short = [wrapped(name, _SLANTED, TICK) if slot >= _PER_SLANTED else name for name in names]
+    shown = [as_written(name) for name in short]
     slanted: dict[str, Any] = (
         {} if fits else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     )
@@ -88,5 +92,8 @@ def _set_log(axis: Axis) -> None:
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})  # type: ignore[attr-defined]
     low, high = axis.get_data_interval()
     # Fewer than three decades have too few powers of ten to read a value off.
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1000 * low else (1,)))
+    few = high < 1000 * low
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    if not few:
+        axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())

@@ -38,7 +38,7 @@ def panel_sheet(count: int, high: float, title: str) -> tuple[Figure, list[Axes]
         raise UserError(f"there is no panel to draw in {title!r}, got 0; give at least one")
     rows, columns = panel_grid(count)
     wide = WIDTH if columns > 1 else _ALONE
-    figure = fitted_sheet((wide, rows * high + (0.65 if title else 0.35)), pad=0.04)
+    figure = fitted_sheet((wide, rows * high + (0.65 if title else 0.35)), pad=0.06)
     head(figure, title)
     return figure, panels_of(figure, count)
 
