@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -81,7 +82,7 @@ def say(axes: Axes, text: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist | Container]) -> None:
     """In as many columns as the sheet has room for, filled evenly."""
     if not handles:
         return
