@@ -133,5 +133,9 @@ def test_what_cannot_be_drawn_is_refused():
         panel(Line("a", (1,), ((0.0,),)), log_y=True)
     with pytest.raises(UserError, match=r"x of panel 'EMD' must be above 0 .* got '1 h'"):
         panel(Line("a", WEEKS, ((1.0,),) * 3), log_x=True)
+    with pytest.raises(UserError, match="reference of panel 'EMD' must be finite, got inf"):
+        panel(reference=np.inf)
+    with pytest.raises(UserError, match="y of panel 'EMD' must be above 0 on a log scale, got -1"):
+        panel(reference=-1.0, log_y=True)
     with pytest.raises(UserError, match="no panel to draw"):
         draw_lines([], "t")

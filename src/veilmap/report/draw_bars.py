@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,14 @@ from matplotlib.patches import Patch
 from veilmap.canvas import as_written
 from veilmap.errors import UserError, refuse
 from veilmap.report.number_axes import figure_axis
-from veilmap.report.over_seeds import THE_PAPER, faults, has_figures, known_of, means
+from veilmap.report.over_seeds import (
+    THE_PAPER,
+    faults,
+    has_figures,
+    known_of,
+    means,
+    reference_faults,
+)
 from veilmap.report.sheet import (
     COLOURS,
     LABEL,
@@ -83,11 +89,7 @@ class BarPanel:
     def _faults(self) -> Iterator[UserError]:
         for bar in self.bars:
             yield from faults(bar.name, len(self.groups), bar.values, ())
-        if self.reference is not None and not isfinite(self.reference):
-            yield UserError(
-                f"the reference of panel {self.title!r} must be finite, got {self.reference!r}; "
-                "leave it out"
-            )
+        yield from reference_faults(self.title, self.reference)
 
 
 def draw_bars(panels: Sequence[BarPanel], title: str) -> Figure:

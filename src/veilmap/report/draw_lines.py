@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from veilmap.canvas import as_written
 from veilmap.errors import UserError, refuse
 from veilmap.report.number_axes import count_axis, figure_axis, name_axis
-from veilmap.report.over_seeds import THE_PAPER, faults, has_figures, known_of, means, reach
+from veilmap.report.over_seeds import (
+    THE_PAPER,
+    faults,
+    has_figures,
+    known_of,
+    means,
+    reach,
+    reference_faults,
+)
 from veilmap.report.sheet import (
     COLOURS,
     LABEL,
@@ -89,7 +97,9 @@ class LinePanel:
         wrong_x = [each for each in x if isinstance(each, str) or each <= 0]
         if self.log_x and wrong_x:
             yield _not_for_log("x", self.title, wrong_x[0])
-        y = [each for line in self.lines for each in line.figures]
+        yield from reference_faults(self.title, self.reference)
+        held_against = () if self.reference is None else (self.reference,)
+        y = (*(each for line in self.lines for each in line.figures), *held_against)
         wrong_y = [each for each in y if each <= 0]
         if self.log_y and wrong_y:
             yield _not_for_log("y", self.title, wrong_y[0])

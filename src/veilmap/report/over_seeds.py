@@ -29,6 +29,14 @@ def faults(name: str, places: int, values: Seeds, paper: Paper) -> Iterator[User
         )
 
 
+def reference_faults(title: str, reference: float | None) -> Iterator[UserError]:
+    """What is wrong with the figure that a panel holds its own against."""
+    if reference is not None and not np.isfinite(reference):
+        yield UserError(
+            f"the reference of panel {title!r} must be finite, got {reference!r}; leave it out"
+        )
+
+
 def means(values: Seeds) -> NDArray[np.float64]:
     """NaN, which breaks a line, where nothing is known."""
     return np.array([np.mean(seeds) if len(seeds) else np.nan for seeds in values], np.float64)
