@@ -1,6 +1,6 @@
 import pytest
 
-from veilmap.canvas import as_written, blank_sheet, colour_range, pdf, png
+from veilmap.canvas import as_written, blank_sheet, colour_range, pdf, png, scale_bar
 
 
 def test_a_flat_map_gets_ten_decibels_of_colours():
@@ -25,3 +25,10 @@ def test_a_pdf_is_the_same_every_time():
     assert one.startswith(b"%PDF")
     assert one == two
     assert b"CreationDate" not in one
+
+
+@pytest.mark.parametrize(
+    ("width_m", "bar"), [(5, (10, "10 m")), (2000, (500, "500 m")), (3000, (1000, "1 km"))]
+)
+def test_a_scale_bar_is_a_round_length_of_at_most_a_third_of_the_map(width_m, bar):
+    assert scale_bar(width_m) == bar

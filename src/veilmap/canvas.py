@@ -10,6 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 DPI = 150
 _LEAST_SPAN_DB = 10.0
+_SCALE_BARS_M = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
 def blank_sheet(size: tuple[float, float]) -> Figure:
@@ -19,10 +20,10 @@ def blank_sheet(size: tuple[float, float]) -> Figure:
     return figure
 
 
-def fitted_sheet(size: tuple[float, float]) -> Figure:
-    """An empty figure whose panels make room for their own labels."""
+def fitted_sheet(size: tuple[float, float], pad: float = 0.1) -> Figure:
+    """An empty figure whose panels make room for their own labels, ``pad`` inches apart."""
     figure = blank_sheet(size)
-    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=pad, h_pad=pad))
     return figure
 
 
@@ -49,6 +50,12 @@ def colour_range(low_dbm: float, high_dbm: float) -> tuple[float, float]:
     """At least ``_LEAST_SPAN_DB`` wide, so that a flat map looks flat."""
     missing = max(_LEAST_SPAN_DB - (high_dbm - low_dbm), 0)
     return low_dbm - missing / 2, high_dbm + missing / 2
+
+
+def scale_bar(width_m: float) -> tuple[int, str]:
+    """The length in metres, and the words, of a bar for a map of this width."""
+    length_m = max((each for each in _SCALE_BARS_M if each <= width_m / 3), default=10)
+    return length_m, f"{length_m:g} m" if length_m < 1000 else f"{length_m / 1000:g} km"
 
 
 def as_written(text: str) -> str:

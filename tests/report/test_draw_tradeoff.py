@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from veilmap.canvas import png
-from veilmap.report.draw_tradeoff import PLAIN, draw_tradeoff, family_of, spreads
+from veilmap.errors import UserError
+from veilmap.report.draw_tradeoff import (
+    PLAIN,
+    TradeoffPanel,
+    draw_tradeoff,
+    draw_tradeoffs,
+    family_of,
+    spreads,
+)
 
 
 def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
@@ -85,3 +93,34 @@ def test_combinations_look_the_same_under_every_attack_and_schemes_are_told_apar
     ]
     assert colours[0]["diverse + dp"] == colours[1]["diverse + dp"] != colours[1]["dp + centre"]
     assert colours[1]["dp + centre (fedsgd)"] == colours[1]["dp + centre"]
+
+
+def test_one_attack_can_have_panels_of_several_figures():
+    rows = [
+        row(f"fedavg + dp:epsilon={epsilon}", rmse_db=5 + place, emd_paper=7 + place)
+        | {"distance_m": 300 + 100 * place}
+        for place, epsilon in enumerate((100, 1))
+    ]
+    panels = [
+        TradeoffPanel("(a)", "dlg", "emd_paper", "EMD, √m"),
+        TradeoffPanel("(b)", "dlg", "distance_m", "distance, m"),
+    ]
+    emd, distance = draw_tradeoffs(rows, panels, "t").axes
+    assert [axes.get_title() for axes in (emd, distance)] == ["(a)", "(b)"]
+    assert [axes.get_ylabel() for axes in (emd, distance)] == ["EMD, √m", "distance, m"]
+    assert emd.get_ylim()[1] < 10 < 250 < distance.get_ylim()[0]
+    for axes in (emd, distance):
+        assert "dB" in axes.get_xlabel()
+        assert [text.get_text() for text in axes.texts] == ["ε 100", "ε 1"]
+
+
+def test_every_column_ends_with_the_units_of_its_axis():
+    rows = [row("fedavg", attack) for attack in ("dlg", "search", "neurons")]
+    figure = draw_tradeoff(rows, "emd_paper", "EMD", "t")
+    labelled = [bool(axes.get_xlabel()) for axes in figure.axes[:3]]
+    assert labelled == [False, True, True]
+
+
+def test_nothing_to_draw_is_refused():
+    with pytest.raises(UserError, match="no trade-off to draw"):
+        draw_tradeoff([], "emd_paper", "EMD", "t")

@@ -19,6 +19,7 @@ from veilmap.inspection.labels import counted, shortened
 from veilmap.local_data import LocalData
 from veilmap.report.ground import (
     ACCENT,
+    START,
     Points,
     draw_truth,
     in_km,
@@ -30,7 +31,6 @@ from veilmap.report.ground import (
 )
 
 _PANEL = 5.5  # the longer side of the map, in inches
-_START = "#F0E442"
 
 
 def draw_path(found: Reconstruction, truth: LocalData | None, area: Area, title: str) -> Figure:
@@ -92,7 +92,7 @@ def _draw_line(axes: Axes, path_m: Points, area: Area) -> LineCollection:
 def _draw_ends(axes: Axes, path_m: Points, area: Area) -> list[Line2D]:
     style: dict[str, Any] = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.8}
     start = axes.plot(
-        *in_km(path_m[0], area), marker="D", markersize=8, markerfacecolor=_START, label="start",
+        *in_km(path_m[0], area), marker="D", markersize=8, markerfacecolor=START, label="start",
         zorder=3, **style,
     )  # fmt: skip
     end = axes.plot(

@@ -10,11 +10,9 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.local_data import LocalData
+from veilmap.report.sheet import COLOURS, MARKERS, say
 
-# Okabe and Ito's, told apart by the colour-blind; layers go from dark to light.
-_METHOD_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-_LAYER_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")
-_MARKERS = ("o", "s", "^", "D", "v", "P")
+_LAYER_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")  # from dark to light
 
 Line = Mapping[int, float]  # by round
 
@@ -32,12 +30,12 @@ def draw_rounds(
     """
     figure = fitted_sheet((10.5, 8.0))
     cosine, distance, norm = figure.subplots(3, 1, sharex=True)
-    _draw_lines(cosine, _cosines(method_results), _METHOD_COLOURS)
+    _draw_lines(cosine, _cosines(method_results), COLOURS)
     cosine.set_ylabel("cosine of the leaked gradient\nand the one explained", fontsize=9)
     if truth:
-        _draw_lines(distance, _distances_m(method_results, truth), _METHOD_COLOURS)
+        _draw_lines(distance, _distances_m(method_results, truth), COLOURS)
     else:
-        _say(distance, "no truth given")
+        say(distance, "no truth given")
     distance.set_ylabel("distance from\nthe centroid in m", fontsize=9)
     _draw_lines(norm, _by_layer(norms), _LAYER_COLOURS)
     norm.set_ylabel("norm of the\nleaked gradient", fontsize=9)
@@ -95,22 +93,16 @@ def _draw_lines(axes: Axes, lines: Mapping[str, Line], colours: Sequence[str]) -
     for index, (name, line) in enumerate(lines.items()):
         axes.plot(
             list(line), list(line.values()), color=colours[index % len(colours)], linewidth=1.4,
-            marker=_MARKERS[index % len(_MARKERS)], markersize=4.5, label=as_written(name),
+            marker=MARKERS[index % len(MARKERS)], markersize=4.5, label=as_written(name),
         )  # fmt: skip
     if not np.isfinite([value for line in lines.values() for value in line.values()]).any():
-        _say(axes, "nothing to show")
+        say(axes, "nothing to show")
     if lines:
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9, frameon=False)
     axes.grid(axis="y", color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
-
-
-def _say(axes: Axes, text: str) -> None:
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="0.4")
-    axes.set_yticks([])
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _scale(axes: Axes) -> None:

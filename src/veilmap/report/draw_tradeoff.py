@@ -1,9 +1,9 @@
-"""What a defence hides against what it costs: one panel per attack, one line per defence."""
+"""What a defence hides against what it costs: one line per defence, side by side in panels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,10 @@ from matplotlib.figure import Figure
 
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.defences.step import JOINED_BY
+from veilmap.errors import UserError
+from veilmap.report.mark_labels import Mark, label_marks
+from veilmap.report.sheet import LABEL, WIDTH, head, legend_below, plain_panel
+from veilmap.report.strength import strengths
 
 PLAIN = "no defence"
 # Okabe and Ito's, told apart by the colour-blind; a defence looks the same in all pictures.
@@ -25,7 +29,8 @@ _STYLES = {
     "geoind": ("#0072B2", "P"),
     "gan": ("#56B4E9", "X"),
 }
-_COLUMNS = 8  # of the legend
+_COLUMNS = 2
+_HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
 _COMBINED = (("#882255", "<"), ("#117733", ">"), ("#332288", "h"), ("#AA4499", "d"))
 
 
@@ -36,41 +41,69 @@ class Spread:
     ``family`` are its steps without their settings, ``scheme`` is what they were added to.
     """
 
-    family: str
-    scheme: str
+    configuration: str
     rmse_db: tuple[float, ...]
     hidden: tuple[float, ...]
+
+    @property
+    def family(self) -> str:
+        return family_of(self.configuration)
+
+    @property
+    def scheme(self) -> str:
+        return scheme_of(self.configuration)
+
+
+@dataclass(frozen=True)
+class TradeoffPanel:
+    """RMSE against one figure of the rows, such as ``emd_paper``, under one attack."""
+
+    title: str
+    attack: str
+    figure_name: str
+    label: str
 
 
 def draw_tradeoff(
     rows: Sequence[Mapping[str, Any]], figure_name: str, label: str, title: str
 ) -> Figure:
-    """RMSE against one figure of the rows that trials give, such as ``emd_paper``.
+    """RMSE against one figure of the rows that trials give, one panel per attack."""
+    attacks = dict.fromkeys(row["attack"] for row in rows)
+    panels = [TradeoffPanel(attack, attack, figure_name, label) for attack in attacks]
+    return draw_tradeoffs(rows, panels, title)
+
+
+def draw_tradeoffs(
+    rows: Sequence[Mapping[str, Any]], panels: Sequence[TradeoffPanel], title: str
+) -> Figure:
+    """RMSE against the figure of each panel; those of one figure have the same scale.
 
     A mark is at the medians over the seeds, its cross reaches from the least to the most; up is
-    private, left is useful.
+    private, left is useful. Beside a mark is how strong the defence was, where there is room.
     """
-    attacks = list(dict.fromkeys(row["attack"] for row in rows))
-    figure = fitted_sheet((10.5, 4.0 * ((len(attacks) + 1) // 2)))
-    panels = figure.subplots((len(attacks) + 1) // 2, 2, sharex=True, sharey=True, squeeze=False)
+    if not panels:
+        raise UserError(f"there is no trade-off to draw in {title!r}, got no rows; run an attack")
+    columns = min(len(panels), _COLUMNS)
+    alike = len({panel.figure_name for panel in panels}) == 1
+    rows_of_panels = ceil(len(panels) / columns)
+    figure = fitted_sheet((WIDTH, _HIGH * rows_of_panels + _AROUND), pad=0.06)
+    grid = figure.subplots(rows_of_panels, columns, sharex=True, sharey=alike, squeeze=False)
     looks = _looks([row["configuration"] for row in rows])
-    for axes, attack in zip(panels.flat, attacks, strict=False):
-        _draw_panel(axes, spreads(rows, attack, figure_name), looks)
-        axes.set_title(attack, fontsize=10)
-        axes.grid(color="#dddddd", linewidth=0.6)
-    for axes in panels.flat[len(attacks) :]:
+    drawn = [spreads(rows, panel.attack, panel.figure_name) for panel in panels]
+    for axes, panel, own in zip(grid.flat, panels, drawn, strict=False):
+        _draw_panel(axes, own, looks)
+        plain_panel(axes, panel.title, along="both")
+        axes.set_ylabel(as_written(panel.label), fontsize=LABEL)
+        if alike:
+            axes.label_outer()
+    for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    for axes in panels[-1]:
-        axes.set_xlabel("RMSE of the map on the test data, dB", fontsize=9)
-    figure.supylabel(label, fontsize=9)
-    # Of all panels: an attack may lack the figure under a defence.
-    drawn = [axes.get_legend_handles_labels() for axes in panels.flat]
-    named = {label: handle for both in drawn for handle, label in zip(*both, strict=True)}
-    columns = min(len(named), _COLUMNS) or 1
-    figure.legend(
-        named.values(), named.keys(), loc="outside lower center", ncols=columns, fontsize=8
-    )
-    figure.suptitle(as_written(title), fontsize=11)
+    for axes in grid.flat[: len(panels)][-columns:]:  # the last of each column
+        axes.set_xlabel("RMSE of the map on the test data, dB", fontsize=LABEL)
+        axes.tick_params(labelbottom=True)
+    _write_legend(figure, grid.flat)
+    head(figure, title)
+    _label_panels(figure, grid.flat, drawn, looks)
     return figure
 
 
@@ -82,8 +115,7 @@ def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) ->
         found.setdefault(row["configuration"], []).append(row)
     return [
         Spread(
-            family_of(name),
-            scheme_of(name),
+            name,
             tuple(row["rmse_db"] for row in runs),
             tuple(inf if row[figure_name] is None else row[figure_name] for row in runs),
         )
@@ -116,7 +148,7 @@ def _looks(configurations: Sequence[str]) -> dict[tuple[str, str], dict[str, Any
             "color": colour,
             "marker": marker,
             "markerfacecolor": colour if scheme == schemes[0] else "white",
-            "markersize": 11 if family == PLAIN else 6,
+            "markersize": 9 if family == PLAIN else 5,
             "label": family if scheme == schemes[0] else f"{family} ({scheme})",
         }
         for scheme in schemes
@@ -129,11 +161,7 @@ def _draw_panel(
     configurations: Sequence[Spread],
     looks: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> None:
-    for kind in dict.fromkeys((each.scheme, each.family) for each in configurations):
-        own = sorted(
-            (each for each in configurations if (each.scheme, each.family) == kind),
-            key=lambda each: float(np.median(each.rmse_db)),
-        )
+    for kind, own in _by_kind(configurations).items():
         axes.errorbar(
             [np.median(each.rmse_db) for each in own],
             [np.median(each.hidden) for each in own],
@@ -143,6 +171,42 @@ def _draw_panel(
             elinewidth=0.7,
             **looks[kind],
         )
+
+
+def _by_kind(configurations: Sequence[Spread]) -> dict[tuple[str, str], list[Spread]]:
+    """By scheme and family, the useful ones first."""
+    kinds: dict[tuple[str, str], list[Spread]] = {}
+    for each in sorted(configurations, key=lambda each: float(np.median(each.rmse_db))):
+        kinds.setdefault((each.scheme, each.family), []).append(each)
+    return kinds
+
+
+def _write_legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    """Of all panels: an attack may lack the figure under a defence."""
+    drawn = [axes.get_legend_handles_labels() for axes in panels]
+    named = {label: handle for both in drawn for handle, label in zip(*both, strict=True)}
+    legend_below(figure, list(named.values()))
+
+
+def _label_panels(
+    figure: Figure,
+    panels: Iterable[Axes],
+    drawn: Sequence[Sequence[Spread]],
+    looks: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> None:
+    figure.draw_without_rendering()  # the layout, by which there is room or not
+    for axes, configurations in zip(panels, drawn, strict=False):
+        kinds = _by_kind(configurations).items()
+        marks = [mark for kind, own in kinds for mark in _marks(own, looks[kind]["color"])]
+        label_marks(figure, axes, marks)
+
+
+def _marks(own: Sequence[Spread], colour: str) -> list[Mark]:
+    texts = strengths([each.configuration for each in own])
+    return [
+        Mark(float(np.median(each.rmse_db)), float(np.median(each.hidden)), text, colour)
+        for each, text in zip(own, texts, strict=True)
+    ]
 
 
 def _reach(values: Sequence[float]) -> tuple[float, float]:

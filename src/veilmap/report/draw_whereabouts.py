@@ -1,7 +1,6 @@
 """Where the attacks place a user, round by round, one map per attack."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from veilmap.area import Area
@@ -24,11 +22,13 @@ from veilmap.report.ground import (
     draw_truth,
     in_km,
     inches,
-    label_bar,
     lay_ground,
     legend,
+    round_bar,
+    round_colours,
     view_around,
 )
+from veilmap.report.sheet import panel_grid, panels_of
 from veilmap.report.tiles import Tiles, pooled
 
 _PANEL = 3.9  # the longer side of a map, in inches
@@ -52,7 +52,7 @@ def draw_whereabouts(
         raise UserError("there is no attack to draw, got no results; run at least one attack")
     view = view_around(corners_m(area))
     figure, panels = _sheet(view, len(method_results))
-    rounds = _round_colours(method_results)
+    rounds = round_colours([each.round for found in method_results.values() for each in found])
     heaps = {method: _heaps(results, view) for method, results in method_results.items()}
     largest = max((float(shares.max(initial=0)) for _, shares in heaps.values()), default=0.0)
     for axes, (method, results) in zip(panels, method_results.items(), strict=True):
@@ -62,9 +62,7 @@ def draw_whereabouts(
         _draw_found(axes, results, rounds, area, view)
         axes.set_title(f"{as_written(method)}\n{_facts(results, area)}", fontsize=9)
         axes.label_outer()
-    scale = ScalarMappable(rounds, _COLOURS)
-    ticks = MaxNLocator(8, integer=True)
-    label_bar(figure.colorbar(scale, ax=panels, ticks=ticks, shrink=0.9, aspect=30), "round")
+    round_bar(figure, ScalarMappable(rounds, _COLOURS), panels)
     handles = [*legend(view, area, with_truth=bool(truth)), *_legend(largest)]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     figure.suptitle(as_written(title), fontsize=11)
@@ -72,9 +70,7 @@ def draw_whereabouts(
 
 
 def _sheet(view: Area, panels: int) -> tuple[Figure, list[Axes]]:
-    """Up to three maps in a row, four in a square."""
-    columns = 2 if panels == 4 else min(panels, 3)
-    rows = ceil(panels / columns)
+    rows, columns = panel_grid(panels)
     wide, high = inches(view, _PANEL)
     figure = fitted_sheet(
         (
@@ -82,16 +78,7 @@ def _sheet(view: Area, panels: int) -> tuple[Figure, list[Axes]]:
             rows * (high + _LABELS) + _TITLES,
         )
     )
-    grid = figure.subplots(rows, columns, squeeze=False)
-    for axes in grid.flat[panels:]:
-        axes.set_axis_off()
-    return figure, list(grid.flat[:panels])
-
-
-def _round_colours(method_results: Mapping[str, Sequence[Reconstruction]]) -> Normalize:
-    rounds = [each.round for results in method_results.values() for each in results] or [0]
-    low, high = min(rounds), max(rounds)
-    return Normalize(low, high) if low < high else Normalize(low - 0.5, high + 0.5)
+    return figure, panels_of(figure, panels)
 
 
 def _heaps(

@@ -6,12 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from veilmap.canvas import DPI, as_written, blank_sheet, colour_range, png
+from veilmap.canvas import DPI, as_written, blank_sheet, colour_range, png, scale_bar
 from veilmap.signal_map.raster import Raster
 
 LEFT, RIGHT, TOP, BOTTOM = 0.25, 1.25, 0.75, 0.25  # margins in inches
 _LONGER_SIDE, _SHORTEST_SIDE = 7.0, 1.5  # of the map, in inches
-_SCALE_BARS_M = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,10 @@ def _write_title(figure: Figure, sheet: _Sheet, title: str, raster: Raster) -> N
 
 
 def _draw_scale_bar(axes: Axes, raster: Raster) -> None:
-    length_m = max((each for each in _SCALE_BARS_M if each <= raster.width_m / 3), default=10)
+    length_m, text = scale_bar(raster.width_m)
     x, y = raster.x_min_m + 0.04 * raster.width_m, raster.y_max_m - 0.95 * raster.height_m
     thick = 0.012 * raster.height_m
     axes.add_patch(Rectangle((x, y), length_m, thick, facecolor="white", edgecolor="black", lw=0.8))
-    text = f"{length_m:g} m" if length_m < 1000 else f"{length_m / 1000:g} km"
     backing = {"facecolor": "white", "alpha": 0.7, "lw": 0, "pad": 1.5}
     axes.text(
         x + length_m / 2, y + 2 * thick, text, ha="center", va="bottom", fontsize=9, bbox=backing

@@ -1,0 +1,99 @@
+"""Axes that are read at a glance: ticks where the figures are, numbers as one writes them."""
+
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from veilmap.canvas import as_written
+from veilmap.report.sheet import TICK, wrapped
+
+_PER_TICK = 0.33  # inches that a number needs
+_SLANTED, _PER_SLANTED = (
+    1.2,
+    0.45,
+)  # inches of a slanted name on two lines, and from one to the next
+_STEPS = (1, 2, 2.5, 5, 10)  # from tick to tick
+
+
+def figure_axis(axis: Axis, *, log: bool) -> None:
+    """The axis of what was measured."""
+    if log:
+        _set_log(axis)
+    else:
+        axis.set_major_locator(MaxNLocator(6, steps=_STEPS, min_n_ticks=3))
+    _write_numbers(axis)
+
+
+def count_axis(axis: Axis, values: Sequence[float | str], wide: float, *, log: bool) -> None:
+    """The axis of what was set: with a tick at each value where ``wide`` inches have the room."""
+    places = np.unique(np.asarray(values, np.float64))
+    if log:
+        _set_log(axis)
+    span = np.log10(places) if log else places
+    steps = np.diff(span) / max(np.ptp(span), 1e-300)
+    if len(places) * _PER_TICK <= wide and steps.min(initial=1.0) * wide >= _PER_TICK:
+        axis.set_major_locator(FixedLocator(places.tolist()))
+        axis.set_minor_locator(NullLocator())
+    elif not log:
+        integer = bool((places == np.round(places)).all())
+        axis.set_major_locator(MaxNLocator(6, steps=_STEPS, integer=integer, min_n_ticks=1))
+    _write_numbers(axis)
+
+
+def name_axis(axes: Axes, names: Sequence[str], wide: float) -> None:
+    """Names along x, wrapped or, where that is not enough, slanted."""
+    slot = wide / len(names)
+    short = [wrapped(name, 0.95 * slot, TICK) for name in names]
+    longest = max(len(part) for text in short for part in text.split("\n"))
+    fits = longest * 0.56 * TICK / 72 <= slot
+    if not fits:
+        short = [wrapped(name, _SLANTED, TICK) if slot >= _PER_SLANTED else name for name in names]
+    shown = [as_written(name) for name in short]
+    slanted: dict[str, Any] = (
+        {} if fits else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    )
+    axes.set_xticks(range(len(names)), shown, **slanted)
+    axes.set_xlim(-0.4, len(names) - 0.6)
+
+
+def number_text(value: float, *, as_power: bool) -> str:
+    """``0.05`` and ``1,000``, or powers of ten, where there would be many zeros."""
+    if value == 0 or not as_power:
+        return f"{value:,.6g}".replace("-", "−")
+    power = floor(log10(abs(value)))
+    digits = f"{value / 10.0**power:.3g}"
+    head = {"1": "", "-1": "-"}.get(digits, rf"{digits}\cdot")
+    return f"${head}10^{{{power}}}$"
+
+
+def _write_numbers(axis: Axis) -> None:
+    """All of one axis in the same way."""
+    sizes = np.abs(axis.get_data_interval())
+    sizes = sizes[sizes > 0]
+    extreme = bool((sizes >= 1e6).any() or sizes.max(initial=0) < 1e-3)
+    if axis.get_scale() == "log":
+        extreme = bool((sizes >= 1e6).any() or (sizes < 1e-3).any())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value, as_power=extreme)))
+
+
+def _set_log(axis: Axis) -> None:
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})  # type: ignore[attr-defined]
+    low, high = axis.get_data_interval()
+    # Fewer than three decades have too few powers of ten to read a value off.
+    few = high < 1000 * low
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    if not few:
+        axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
