@@ -10,11 +10,8 @@ from itertools import pairwise
 from math import inf, isfinite
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
-from veilmap.sweeping.selection import Row, along, chosen, mean, numbers
-
-Where = dict[str, Any]
+from veilmap.errors import UserError
+from veilmap.sweeping.selection import Row, Where, along, chosen, mean, numbers
 
 
 class Rule(Protocol):
@@ -59,6 +56,10 @@ class Order:
     order: tuple[Where, ...]
     joint: ClassVar[str] = " → "
 
+    def __post_init__(self) -> None:
+        if len(self.order) < 2:
+            raise UserError(f"order must have two parts or more, got {len(self.order)}")
+
     def effect(self, rows: Sequence[Row]) -> float | None:
         known = [value for value in self.values(rows) if value is not None]
         if len(known) < len(self.order):
@@ -80,9 +81,7 @@ class Rises:
 
     def effect(self, rows: Sequence[Row]) -> float | None:
         values = [value for _, value in self._along(rows)]
-        if len(values) < 2:
-            return None
-        return float(np.polyfit(range(len(values)), values, 1)[0])
+        return _slope(values) if len(values) > 1 else None
 
     def values(self, rows: Sequence[Row]) -> list[float | None]:
         found = [value for _, value in self._along(rows)]
@@ -152,7 +151,7 @@ class SameAs:
 
 @dataclass(frozen=True)
 class AtLeast:
-    """The figure reaches a bound in every row that fits."""
+    """The figure is above a bound in every row that fits."""
 
     figure: str
     where: Where
@@ -169,7 +168,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class AtMost:
-    """The figure stays below a bound in every row that fits."""
+    """The figure is below a bound in every row that fits."""
 
     figure: str
     where: Where
@@ -222,7 +221,7 @@ class Fraction:
 
 @dataclass(frozen=True)
 class Least:
-    """The figure is least at one value of a key; a run that failed there has none, and loses."""
+    """The figure is least at one value of a key; a run that failed has none, and cannot win."""
 
     figure: str
     where: Where
@@ -262,8 +261,20 @@ class Cheapest:
         return [self._least(chosen(rows, where)) for where in (self.ours, self.others)]
 
     def _least(self, rows: Sequence[Row]) -> float | None:
-        enough = [row for row in rows if (row.get(self.private) or -inf) >= self.at_least]
+        enough = [row for row in rows if self._is_private(row)]
         return min(numbers(enough, self.figure), default=None)
+
+    def _is_private(self, row: Row) -> bool:
+        return any(value >= self.at_least for value in numbers([row], self.private))
+
+
+def _slope(values: Sequence[float]) -> float:
+    """Of the least-squares line over 0, 1, 2, …; exactly zero for equal values."""
+    middle = (len(values) - 1) / 2
+    steps = [i - middle for i in range(len(values))]
+    # From the first value, because what equal values leave of a sum is rounding, and no slope.
+    rise = sum(step * (value - values[0]) for step, value in zip(steps, values, strict=True))
+    return rise / sum(step * step for step in steps)
 
 
 RULES: dict[str, type[Rule]] = {
