@@ -8,12 +8,15 @@ from veilmap.metrics.intervals import Interval, paired_interval
 from veilmap.sweeping.claims import Claim
 from veilmap.sweeping.selection import Row
 
+# Means of equal figures differ by their rounding, which is far below this.
+_DECIMALS = 12
+
 
 class Outcome(Enum):
     """What came of a claim."""
 
     HOLDS = "the whole interval of its effect is above zero"
-    FAILS = "the whole interval of its effect is below zero"
+    FAILS = "the whole interval of its effect is below zero, or there is none in any seed"
     UNDECIDED = "the interval of its effect has zero in it, or there are too few seeds"
     UNKNOWN = "no run has the figures that it needs"
 
@@ -34,7 +37,7 @@ class Verdict:
         outcome: what came of it.
         effects: by seed; those of a seed that cannot tell are left out.
         interval: of their mean, with 95 % confidence; None for fewer than two.
-        values: the numbers compared, means over the seeds.
+        values: the numbers compared, from the rows of all seeds.
     """
 
     claim: Claim
@@ -51,7 +54,7 @@ def decide(claim: Claim, rows: Sequence[Row], attack: str | None = None) -> Verd
     for row in rows:
         by_seed.setdefault(row["seed"], []).append(row)
     found = (claim.rule.effect(each) for each in by_seed.values())
-    effects = tuple(effect for effect in found if effect is not None)
+    effects = tuple(round(effect, _DECIMALS) for effect in found if effect is not None)
     interval = paired_interval(effects)
     values = tuple(claim.rule.values(rows))
     outcome = _outcome(claim, effects, interval)
