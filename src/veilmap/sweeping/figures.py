@@ -1,15 +1,14 @@
 """The figures of a sweep as rows with the keys of their runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from veilmap.sweeping.claims import Table
+from veilmap.study.results import NO_ATTACK
+from veilmap.sweeping.claims import Claim, Table
 from veilmap.sweeping.record import Record, Row
 from veilmap.sweeping.selection import Where, chosen
 from veilmap.sweeping.verdict import Verdict, decide
-
-NO_ATTACK = "none"
 
 
 @dataclass(frozen=True)
@@ -54,16 +53,16 @@ class Figures:
         return [(keys, record.failed) for keys, record in self.runs if record.failed is not None]
 
 
-def verdicts(claims: Sequence[Any], figures: Figures) -> list[list[Verdict]]:
+def verdicts(claims: Sequence[Claim], figures: Figures) -> list[list[Verdict]]:
     """For each claim its verdict under every attack that was run; one, where none has a part."""
-    found = []
-    for claim in claims:
-        under = [
-            decide(claim, figures.of_attack(claim.table, attack), attack)
-            for attack in figures.attacks or (NO_ATTACK,)
-        ]
-        # A figure that is the same under all attacks, such as the RMSE, belongs to none.
-        if len({each.effects for each in under}) == 1:
-            under = [decide(claim, figures.of_attack(claim.table, under[0].attack or ""), None)]
-        found.append(under)
-    return found
+    return [_under_each(claim, figures) for claim in claims]
+
+
+def _under_each(claim: Claim, figures: Figures) -> list[Verdict]:
+    names = figures.attacks
+    if not names:
+        return [decide(claim, figures.rows(claim.table))]
+    under = [decide(claim, figures.of_attack(claim.table, name), name) for name in names]
+    # A figure that is the same under all attacks, such as the RMSE, belongs to none.
+    belongs = len(under) == 1 or len({each.effects for each in under}) > 1
+    return under if belongs else [replace(under[0], attack=None)]

@@ -17,7 +17,7 @@ from veilmap.measurements import Measurements
 from veilmap.metrics.transport import emd_paper
 from veilmap.rounds import cut, parse_interval
 from veilmap.study.attack_run import AttackRun
-from veilmap.study.results import result_row
+from veilmap.study.results import NO_ATTACK, result_row
 from veilmap.study.trial import Trial, trial
 from veilmap.sweeping.case import Case
 from veilmap.sweeping.record import Record, Row
@@ -129,7 +129,7 @@ def _with_gradient(record: Record, done: Trial) -> Record:
     small = fmean(float((each < SMALL).mean()) for each in sizes)
     lines = [
         {
-            "attack": "none",
+            "attack": NO_ATTACK,
             "round": 0,
             "decade": decade,
             "share_below": fmean(float((each < 10.0**decade).mean()) for each in sizes),
