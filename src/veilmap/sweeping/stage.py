@@ -1,5 +1,6 @@
 """The measurements of a sweep with everybody's role: the target, and who is like them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,7 +97,6 @@ class Stage:
         return float(self.data.table["rsrp_dbm"].to_numpy()[rows].mean())
 
     def _of_role(self, role: str) -> tuple[str, ...]:
-        name, _, rank = role.partition(":")
         roles = {
             EVERYBODY: tuple(self.data.users),
             TARGET: (self.target,),
@@ -104,11 +104,13 @@ class Stage:
             "dissimilar": (self.dissimilar,) if self.dissimilar else (),
             "background": self.background,
         }
-        if name not in roles and role not in self.data.users:
+        ranked = re.fullmatch(r"similar:([1-9]\d*)", role)
+        if ranked:
+            found = self.similar[int(ranked[1]) - 1 :][:1]
+        elif role in roles or role in self.data.users:
+            found = roles.get(role, (role,))
+        else:
             raise UserError(f"nobody is {role!r}; choose from: {_ROLES}")
-        found = roles.get(name, (role,))
-        if rank:
-            found = found[int(rank) - 1 :][:1]
         if not found:
             count = len(self.data.users)
             raise UserError(f"nobody is {role} among the {count} users of the cell")
