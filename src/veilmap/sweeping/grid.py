@@ -38,8 +38,9 @@ def planned(runs: Runs, stage: Stage, seeds: Sequence[int]) -> Iterator[Planned]
     """
     for keys, values in combinations(runs.over):
         filled = _Filled(runs, {"name": runs.name, **keys}, {"target": stage.target, **values})
+        roles = filled.roles  # outside: a fault of the spec is none of the data
         try:
-            users = stage.users(filled.users)
+            users = stage.users(roles)
         except UserError as error:
             yield from (Planned(filled.keys, seed, why_not=str(error)) for seed in seeds)
             continue
@@ -68,7 +69,7 @@ def fill(text: Any, values: Mapping[str, Any]) -> Any:
     alone = re.fullmatch(r"\{(\w+)\}", text)
     try:
         return values[alone[1]] if alone else text.format_map(values)
-    except (KeyError, ValueError, IndexError) as error:
+    except (LookupError, ValueError, AttributeError, TypeError) as error:
         raise UserError(
             f"cannot fill {text!r}: {error}; it may use: {', '.join(values) or 'nothing'}"
         ) from None
@@ -83,7 +84,7 @@ class _Filled:
     values: Mapping[str, Any]
 
     @property
-    def users(self) -> list[str]:
+    def roles(self) -> list[str]:
         return [str(fill(role, self.values)) for role in self.runs.users]
 
     def case(self, stage: Stage, users: tuple[str, ...], seed: int) -> Case:
