@@ -47,7 +47,7 @@ class _Words:
 def claim_of(table: Mapping[str, Any]) -> Claim:
     """From a table of a spec: ``kind`` chooses the rule, whose settings stand beside the words."""
     kind = table.get("kind")
-    if kind not in RULES:
+    if not isinstance(kind, str) or kind not in RULES:
         raise unknown_choice("kind of claim", kind, RULES)
     own = {field.name for field in fields(_Words)}
     where = f"claim {table.get('says', '')!r}"

@@ -7,8 +7,7 @@ from typing import Any, Literal
 from veilmap.errors import unknown_choice
 from veilmap.settings import parse
 from veilmap.sweeping.claims import Table
-
-Where = dict[str, Any]
+from veilmap.sweeping.selection import Where
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ PICTURES: dict[str, type[Picture]] = {
 def picture_of(table: Mapping[str, Any]) -> Picture:
     """From a table of a spec: ``kind`` chooses which."""
     kind = table.get("kind")
-    if kind not in PICTURES:
+    if not isinstance(kind, str) or kind not in PICTURES:
         raise unknown_choice("kind of picture", kind, PICTURES)
     rest = {name: value for name, value in table.items() if name != "kind"}
     return parse(PICTURES[kind], rest, f"picture {kind}")

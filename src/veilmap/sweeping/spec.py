@@ -40,6 +40,15 @@ class Data:
     background: str | None = None
     area_of: tuple[str, ...] = ("all",)
 
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if self.cell_rank < 1:
+            yield out_of_range("data.cell_rank", "at least 1", self.cell_rank)
+        if not self.area_of:
+            yield UserError("data.area_of is empty; name a role, or leave it out for all")
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -86,6 +95,10 @@ class Runs:
         for name, values in self.over.items():
             if not values:
                 yield UserError(f"runs.over.{name} is empty; give it values, or leave it out")
+            if isinstance(values, list) and any(isinstance(each, dict) for each in values):
+                yield UserError(
+                    f"runs.over.{name} has a table without a name; write {{ name = {{ … }} }}"
+                )
         if self.times < 1:
             yield out_of_range("runs.times", "at least 1", self.times)
         if self.only_round is not None and self.only_round < 1:
@@ -139,20 +152,16 @@ def read_spec(path: Path, common: Mapping[str, Any] | None = None) -> Spec:
     Raises:
         UserError: the file cannot be read, or something in it is not known; all faults at once.
     """
-    tables = merged(common or {}, load_toml(path))
-    file = parse(_File, tables, path.name)
+    file = parse(_File, merged(common or {}, load_toml(path)), path.name)
     if not file.runs:
         raise UserError(f"{path.name} has no runs; add a table [[runs]] with a name")
-    return Spec(
-        label=file.label or path.stem,
-        title=file.title or path.stem,
-        about=file.about,
-        data=file.data,
-        runs=_made(file.runs, lambda table: _runs(table, file), path),
-        numbers=file.numbers,
-        claims=_made(file.claims, claim_of, path),
-        pictures=_made(file.pictures, picture_of, path),
-    )
+    faults: list[UserError] = []
+    runs = _made(file.runs, lambda table: _runs(table, file), faults)
+    claims = _made(file.claims, claim_of, faults)
+    pictures = _made(file.pictures, picture_of, faults)
+    refuse(UserError(f"{path.name}: {fault}") for fault in faults)
+    label, title = file.label or path.stem, file.title or path.stem
+    return Spec(label, title, file.about, file.data, runs, file.numbers, claims, pictures)
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,14 +182,15 @@ def _runs(table: Mapping[str, Any], file: _File) -> Runs:
 
 
 def _made(
-    tables: Sequence[Mapping[str, Any]], make: Callable[[Mapping[str, Any]], Made], path: Path
+    tables: Sequence[Mapping[str, Any]],
+    make: Callable[[Mapping[str, Any]], Made],
+    faults: list[UserError],
 ) -> tuple[Made, ...]:
-    """What each table stands for; the faults of all of them at once."""
-    found, faults = [], []
+    """What each table stands for; what is wrong with them goes to ``faults``."""
+    found = []
     for table in tables:
         try:
             found.append(make(table))
         except UserError as fault:
-            faults.append(UserError(f"{path.name}: {fault}"))
-    refuse(faults)
+            faults.append(fault)
     return tuple(found)
