@@ -76,11 +76,7 @@ class Sweep:
         if wanted.source not in self._read:
             self._read[wanted.source] = read(wanted.source)
         cell = self._read[wanted.source].of_cell(wanted.cell)
-        if not wanted.similar:
-            return Stage.found(cell, wanted.target)
-        background = (wanted.background,) if wanted.background else ()
-        target = wanted.target or cell.users[0]
-        return Stage(cell, target, wanted.similar, wanted.dissimilar, background, wanted.area_of)
+        return _named_stage(Stage.found(cell, wanted.target), wanted)
 
     def _plan(self, spec: Spec, seeds: Sequence[int]) -> list[Planned]:
         stage = self.stage(spec)
@@ -102,7 +98,7 @@ class Sweep:
         return replace(plan, case=replace(plan.case, data=about))
 
     def _wanted(self) -> dict[str, Case]:
-        """Each run once, keeping what any of the specs wants kept; the longest first."""
+        """Each run once, keeping what any of the specs wants kept."""
         found: dict[str, Case] = {}
         for plans in self._plans.values():
             for case in (plan.case for plan in plans if plan.case is not None):
@@ -120,6 +116,16 @@ class Sweep:
                 record = done[plan.case.digest(self._fingerprints[plan.case.data])]
             pairs.append((plan.keys, record))
         return Figures(tuple(pairs))
+
+
+def _named_stage(found: Stage, wanted: Data) -> Stage:
+    """The roles that the spec gives, and those found where it gives none."""
+    similar = wanted.similar or found.similar
+    dissimilar = wanted.dissimilar or found.dissimilar
+    taken = {found.target, *similar, dissimilar}
+    others = tuple(user for user in found.data.users if user not in taken)
+    background = (wanted.background,) if wanted.background else others
+    return Stage(found.data, found.target, similar, dissimilar, background, wanted.area_of)
 
 
 def _given_stage(given: Given, cell_rank: int) -> Stage:
