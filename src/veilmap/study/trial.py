@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from veilmap.area import Area
+from veilmap.errors import out_of_range, refuse
 from veilmap.federation.observation import Observation, Recorder
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
@@ -30,6 +31,12 @@ class SameRound:
 
     number: int
     times: int = 1
+
+    def __post_init__(self) -> None:
+        numbers = {"the round's number": self.number, "times": self.times}
+        refuse(
+            out_of_range(name, "at least 1", value) for name, value in numbers.items() if value < 1
+        )
 
     def apply(self, prepared: Prepared) -> Prepared:
         """The same footing with these rounds alone."""

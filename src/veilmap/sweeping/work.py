@@ -70,8 +70,7 @@ def _with_attacks(record: Record, attacked: AttackRun, case: Case) -> Record:
         found = {name: [_place(each) for each in every] for name, every in attacked.every.items()}
         record = replace(record, found=found)
     if "path" in case.keep and "dlg" in attacked.every:
-        path_m = attacked.every["dlg"][0].path_m
-        record = replace(record, path=[] if path_m is None else path_m.round(2).tolist())
+        record = replace(record, path=_path(attacked.every["dlg"][0]))
     return record
 
 
@@ -123,6 +122,13 @@ def _place(each: Reconstruction) -> list[float]:
     return [each.round, each.start, round(x, 2), round(y, 2)]
 
 
+def _path(each: Reconstruction) -> list[list[float]]:
+    """Its places; a step to nowhere is none, and JSON cannot say it."""
+    path_m = np.empty((0, 2)) if each.path_m is None else each.path_m
+    places: list[list[float]] = path_m[np.isfinite(path_m).all(axis=1)].round(2).tolist()
+    return places
+
+
 def _with_gradient(record: Record, done: Trial) -> Record:
     """How the elements of the updates are spread, mean over the rounds."""
     sizes = [np.abs(leaked_gradient(each)) for each in done.observations]
@@ -143,6 +149,8 @@ def _with_gradient(record: Record, done: Trial) -> Record:
 def _counted(case: Case, data: Measurements) -> Record:
     """The target's rounds and points, and how far from the others they were."""
     mine = data.keep(pl.col("user") == case.target)
+    if not len(mine):
+        raise UserError(f"{case.target} is counted and does not take part; add it to the users")
     others = data.keep(pl.col("user") != case.target)
     rounds = cut(mine, parse_interval(case.settings.task.interval), data.first)
     figures: dict[str, Any] = {
