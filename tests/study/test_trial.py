@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
@@ -12,7 +13,7 @@ from veilmap.study.results import settings_record
 from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train, train_prepared
-from veilmap.study.trial import trial
+from veilmap.study.trial import SameRound, trial
 
 SETTINGS = RunSettings.of(
     interval="1d", hidden=(8,), activations=("relu",), dropout=(0.0,), learning_rate=1e-3
@@ -128,3 +129,62 @@ def test_a_gan_learns_on_the_way(small_campus, source):
     assert gan.figures["moved_m"] > 0
     assert farthest.points <= 20
     assert ("public sample" in settings.oracle) == (source == "public")
+
+
+def test_a_trial_without_attacks_only_trains(small_campus):
+    done = trial(small_campus, SETTINGS, None)
+    (row,) = done.rows()
+    assert (done.attacked, row["attack"], row["target"]) == (None, "none", None)
+    assert row["rmse_db"] == done.run.rmse_db
+    assert {each.user for each in done.observations} == {"0", "2"}
+    assert "points" not in row
+
+
+def test_the_same_round_is_trained_again_and_again(small_campus):
+    done = trial(small_campus, SETTINGS, None, same_round=SameRound(3, times=4))
+    chosen = prepare(small_campus, SETTINGS).rounds[2]
+    assert [record.round for record in done.run.history] == [1, 2, 3, 4]
+    assert {record.n for record in done.run.history} == {sum(map(len, chosen.data.values()))}
+    assert {record.start_s for record in done.run.history} == {chosen.start_s}
+
+
+def test_of_too_few_rounds_the_last_is_taken(small_campus):
+    prepared = prepare(small_campus, SETTINGS)
+    (only,) = SameRound(1000).apply(prepared).rounds
+    assert only.start_s == prepared.rounds[-1].start_s
+    assert only.number == 1
+
+
+def test_there_is_no_round_zero():
+    with pytest.raises(UserError, match="number must be at least 1, got 0; times must be at least"):
+        SameRound(0, times=0)
+
+
+def test_a_trial_in_another_area_knows_no_other(small_campus):
+    data = small_campus.of_cell(None)
+    area = Area.around(data.xy_m + 5000.0)
+    done = trial(small_campus, SETTINGS, QUICK, area=area)
+    assert done.attacked.area == done.run.prepared.plan.area == area
+    assert all(area.contains(each.xy_m[None]).all() for each in done.attacked.found["search"])
+
+
+def test_the_spread_of_the_points_sent_is_that_of_a_coordinate(small_campus):
+    """The mean over the rounds of the mean of both coordinates' standard deviations."""
+    done = trial(small_campus, SETTINGS, QUICK)
+    target = done.attacked.target
+    batches = [done.run.batches[t][target].xy_m for t in done.attacked.norms]
+    expected = sum((xy[:, 0].std() + xy[:, 1].std()) / 2 for xy in batches) / len(batches)
+    assert done.rows()[0]["points_std_m"] == pytest.approx(expected)
+    one = trial(small_campus, configure(SETTINGS, "fedsgd + random:num=1"), QUICK)
+    assert one.rows()[0]["points_std_m"] == 0
+
+
+def test_the_gap_to_the_past_is_a_mean_over_the_rounds_that_have_one(small_campus):
+    done = trial(small_campus, SETTINGS, None, past=True)
+    first, *later = done.run.history
+    gaps = [record.rmse_past_db - record.rmse_db for record in later]
+    assert first.rmse_past_db is None
+    assert done.rows()[0]["rmse_past_gap_db"] == pytest.approx(sum(gaps) / len(gaps))
+    assert trial(small_campus, SETTINGS, None).rows()[0]["rmse_past_gap_db"] is None
+    once = trial(small_campus, SETTINGS, None, past=True, same_round=SameRound(1))
+    assert once.rows()[0]["rmse_past_gap_db"] is None

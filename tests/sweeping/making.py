@@ -1,0 +1,84 @@
+"""Small data, specs and cases for the tests of sweeps."""
+
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+
+from tests.conftest import make_measurements
+from veilmap.measurements import Measurements
+from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.configuration import configure
+from veilmap.study.settings import RunSettings
+from veilmap.sweeping.case import Case
+from veilmap.sweeping.claims import claim_of
+from veilmap.sweeping.spec import Data, Runs, Spec
+from veilmap.sweeping.stage import Given, Stage
+
+TINY = {"interval": "1w", "hidden": (4,), "activations": ("relu",), "dropout": (0.0,)}
+QUICK = {"method": "neurons"}
+
+
+def make_data(rows=160, users=2) -> Measurements:
+    """Two or three weeks with an hour or two between a user's rows."""
+    return make_measurements(rows=rows, users=users, step_s=21 * 86_400 / rows)
+
+
+def make_given(**keywords) -> Given:
+    return Given(make_data(**keywords))
+
+
+def make_places(east_deg: dict[str, float], rows=20) -> Measurements:
+    """Users who stay at a longitude each, every hour; the first has one row more."""
+    start = datetime(2024, 1, 1, 10, tzinfo=UTC)
+    first, *_ = east_deg
+    lines = [
+        {
+            "user": user,
+            "cell": "a",
+            "time": start + timedelta(hours=row),
+            "lat_deg": 51.5 + 1e-5 * row,
+            "lon_deg": place,
+            "rsrp_dbm": -90.0 - number,
+            "accuracy_m": 5.0,
+        }
+        for number, (user, place) in enumerate(east_deg.items())
+        for row in range(rows + (user == first))
+    ]
+    return Measurements.of(pl.DataFrame(lines, schema_overrides={"time": pl.Datetime("us", "UTC")}))
+
+
+def make_case(data: Measurements, configuration="fedsgd", seed=0, **changes) -> Case:
+    """On all of the data, which ``run_case`` finds under the name ``here``."""
+    stage = Stage.found(data, None)
+    settings = configure(RunSettings.of(**TINY, seed=seed), configuration)
+    attacks = AttackSettings.of(**QUICK, target=stage.target, seed=seed)
+    return Case(
+        **{
+            "data": "here",
+            "settings": settings,
+            "target": stage.target,
+            "area": stage.area,
+            "attacks": attacks,
+            **changes,
+        }
+    )
+
+
+def make_runs(**changes) -> Runs:
+    """One tiny run, trained alone and attacked."""
+    usual = {
+        "name": "part",
+        "configuration": "fedsgd",
+        "settings": TINY,
+        "attacks": QUICK,
+        "users": ("target",),
+    }
+    return Runs(**{**usual, **changes})
+
+
+def make_spec(*runs: Runs, label="spec", data: Data = Data(), claims=()) -> Spec:
+    return Spec(label, label, "", data, runs or (make_runs(),), claims=claims)
+
+
+def make_claim(kind="above", says="it is so", **settings):
+    return claim_of({"says": says, "kind": kind, **settings})

@@ -1,0 +1,89 @@
+from tests.sweeping.making import make_claim
+from veilmap.sweeping.figures import Figures, verdicts
+from veilmap.sweeping.record import Record
+from veilmap.sweeping.verdict import Outcome
+
+
+def record(seed=0, rmse_db=5.0, **emd):
+    """One row for every attack."""
+    rows = [{"attack": each, "rmse_db": rmse_db, "emd": value} for each, value in emd.items()]
+    return Record("c", seed, rows=tuple(rows), seconds=2.0)
+
+
+def pair_of(a, b):
+    """Two parts of a grid with two seeds each, the second one as the first."""
+    return Figures(tuple(({"name": n}, part) for n, part in (("a", a), ("b", b)) for _ in "12"))
+
+
+EMD = make_claim("above", figure="emd", high={"name": "a"}, low={"name": "b"})
+RMSE = make_claim("above", figure="rmse_db", high={"name": "a"}, low={"name": "b"}, certain=True)
+
+
+def test_rows_have_the_keys_and_the_seed_of_their_run():
+    figures = Figures((({"name": "a", "T": "1w"}, record(3, dlg=1.0)),))
+    (row,) = figures.rows()
+    assert row == {
+        "name": "a",
+        "T": "1w",
+        "seed": 3,
+        "attack": "dlg",
+        "rmse_db": 5.0,
+        "emd": 1.0,
+    }
+
+
+def test_other_tables_have_rows_of_their_own():
+    one = Record("c", 0, rounds=({"round": 1},), training=({"n": 2},), gradient=({"decade": -1},))
+    figures = Figures((({"name": "a"}, one),))
+    assert figures.rows() == []
+    assert figures.rows("rounds") == [{"round": 1, "name": "a", "seed": 0}]
+    assert figures.rows("training") == [{"n": 2, "name": "a", "seed": 0}]
+    assert figures.rows("gradient") == [{"decade": -1, "name": "a", "seed": 0}]
+
+
+def test_the_rows_of_an_attack_are_its_own_and_those_of_none():
+    figures = Figures((({}, record(dlg=1.0, search=2.0)), ({}, record(none=None))))
+    assert [row["attack"] for row in figures.of_attack("runs", "search")] == ["search", "none"]
+    assert figures.attacks == ("dlg", "search")
+
+
+def test_records_are_found_by_their_keys():
+    one, other = record(0), record(1)
+    figures = Figures((({"name": "a"}, one), ({"name": "b"}, other)))
+    assert list(figures.records({"name": "b"})) == [other]
+    assert list(figures.records({})) == [one, other]
+    assert figures.seconds == 4.0
+
+
+def test_a_run_that_failed_has_no_row_and_is_listed():
+    figures = Figures((({"name": "a"}, Record("c", 0, failed="it diverged")),))
+    assert figures.rows() == []
+    assert figures.failed == [({"name": "a"}, "it diverged")]
+
+
+def test_a_claim_has_a_verdict_under_every_attack():
+    figures = pair_of(record(dlg=3.0, search=1.0), record(dlg=1.0, search=2.0))
+    (under,) = verdicts([EMD], figures)
+    assert [(each.attack, each.effects) for each in under] == [("dlg", (2.0,)), ("search", (-1.0,))]
+
+
+def test_a_figure_that_is_the_same_under_all_attacks_belongs_to_none():
+    figures = pair_of(record(rmse_db=6.0, dlg=3.0, search=1.0), record(dlg=1.0, search=2.0))
+    _, (only,) = verdicts([EMD, RMSE], figures)
+    assert (only.attack, only.outcome, only.values) == (None, Outcome.HOLDS, (6.0, 5.0))
+
+
+def test_the_only_attack_is_named():
+    (under,) = verdicts([EMD], pair_of(record(dlg=3.0), record(dlg=1.0)))
+    assert [each.attack for each in under] == ["dlg"]
+
+
+def test_without_attacks_there_is_one_verdict():
+    figures = pair_of(record(none=None, rmse_db=4.0), record(none=None))
+    ((only,),) = verdicts([RMSE], figures)
+    assert (only.attack, only.outcome) == (None, Outcome.FAILS)
+
+
+def test_runs_that_all_failed_tell_nothing():
+    ((only,),) = verdicts([RMSE], Figures((({"name": "a"}, Record("c", 0, failed="no")),)))
+    assert only.outcome is Outcome.UNKNOWN

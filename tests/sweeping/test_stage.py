@@ -1,0 +1,100 @@
+import pytest
+
+from tests.sweeping.making import make_places
+from veilmap.area import Area
+from veilmap.errors import UserError
+from veilmap.sweeping.stage import Stage
+
+# From the target eastward: b 700 m, c 1,400 m, d 2,100 m, e 2,800 m, f 3,500 m.
+EAST_DEG = {"t": 0.0, "d": 0.03, "b": 0.01, "f": 0.05, "c": 0.02, "e": 0.04}
+
+
+@pytest.fixture(scope="module")
+def stage():
+    return Stage.found(make_places(EAST_DEG), None)
+
+
+def test_roles_go_by_the_distance_between_where_users_measured(stage):
+    """The densest is the target; b, c, d are nearest, f is farthest, e is left over."""
+    assert stage.target == "t"
+    assert stage.similar == ("b", "c", "d")
+    assert stage.dissimilar == "f"
+    assert stage.background == ("e",)
+
+
+@pytest.mark.parametrize(
+    ("others", "similar", "dissimilar", "background"),
+    [
+        ("", (), None, ()),
+        ("b", ("b",), None, ()),
+        ("bc", ("b",), "c", ()),
+        ("bcd", ("b", "c"), "d", ()),
+        ("bcde", ("b", "c", "d"), "e", ()),
+    ],
+)
+def test_few_users_share_out_what_roles_there_are(others, similar, dissimilar, background):
+    data = make_places({user: EAST_DEG[user] for user in "t" + others})
+    stage = Stage.found(data, None)
+    assert (stage.similar, stage.dissimilar, stage.background) == (similar, dissimilar, background)
+
+
+def test_roles_stand_for_users(stage):
+    assert stage.users(["target"]) == ("t",)
+    assert stage.users(["all"]) == tuple("bcdeft")
+    assert stage.users(["target", "similar"]) == ("b", "c", "d", "t")
+    assert stage.users(["similar:2", "target", "target"]) == ("c", "t")
+    assert stage.users(["background", "dissimilar", "b"]) == ("b", "e", "f")
+
+
+@pytest.mark.parametrize("role", ["similar:4", "similar:12"])
+def test_a_rank_that_nobody_has_says_so(stage, role):
+    with pytest.raises(UserError, match=f"nobody is {role} among the 6 users of the cell"):
+        stage.users([role])
+
+
+@pytest.mark.parametrize("role", ["similar:0", "similar:x", "similar:-1", "target:1", "simlar", ""])
+def test_what_is_no_role_is_told_what_is(stage, role):
+    with pytest.raises(UserError, match=f"nobody is '{role}'; choose from: all, target, similar:1"):
+        stage.users([role])
+
+
+def test_a_user_may_have_a_colon_in_the_name():
+    stage = Stage.found(make_places({"aa:01": 0.0, "aa:02": 0.01}), None)
+    assert stage.users(["aa:02"]) == ("aa:02",)
+
+
+def test_a_target_may_be_named_by_how_it_begins():
+    data = make_places({"anna": 0.0, "bert": 0.01, "bernd": 0.02})
+    assert Stage.found(data, "bert").target == "bert"
+    assert Stage.found(data, "bern").target == "bernd"
+    with pytest.raises(UserError, match="target 'ber' is 2 users of the cell; choose one of: anna"):
+        Stage.found(data, "ber")
+    with pytest.raises(UserError, match="target 'carl' is 0 users"):
+        Stage.found(data, "carl")
+
+
+def test_the_area_is_around_the_roles_named(stage):
+    near = Stage(stage.data, "t", ("b",), area_of=("target", "similar"))
+    assert near.area == Area.around(near.of(["t", "b"]).xy_m)
+    assert near.area.width_m < 1000 < stage.area.width_m
+    assert stage.area == Area.around(stage.data.xy_m)
+
+
+def test_the_mean_signal_is_of_the_target_or_of_the_cell(stage):
+    """21 rows of -90 dBm, then 20 rows each of -91 to -95: -(1890 + 20 · 465) / 121."""
+    assert stage.mean_dbm("target", 0) == pytest.approx(-90)
+    assert stage.mean_dbm("cell", 0) == pytest.approx(-(1890 + 20 * 465) / 121)
+
+
+def test_the_mean_signal_of_a_share_is_drawn_with_the_seed(stage):
+    assert stage.mean_dbm("100%", 0) == pytest.approx(stage.mean_dbm("cell", 0))
+    assert stage.mean_dbm("10%", 0) == stage.mean_dbm("10%", 0)
+    assert len({stage.mean_dbm("10%", seed) for seed in range(5)}) > 1
+    # At least one row, which has a whole number here.
+    assert stage.mean_dbm("0.001%", 0) in range(-95, -89)
+
+
+@pytest.mark.parametrize("whose", ["0%", "101%", "-1%", "user", "nan%", ""])
+def test_another_mean_signal_is_refused(stage, whose):
+    with pytest.raises(UserError, match="label must be 'target', 'cell' or a share such as '1%'"):
+        stage.mean_dbm(whose, 0)
