@@ -5,7 +5,7 @@ import pytest
 
 from veilmap.settings import load_toml
 from veilmap.sweeping.grid import planned
-from veilmap.sweeping.rules import Above, Least, Order, Ratio
+from veilmap.sweeping.rules import Least
 from veilmap.sweeping.selection import chosen
 from veilmap.sweeping.spec import read_spec
 from veilmap.sweeping.sweep import Sweep
@@ -72,6 +72,11 @@ def wheres_of(rule):
     )
 
 
+def of_runs(where):
+    """Without the key that only the rows of a round have."""
+    return {key: value for key, value in where.items() if key != "round"}
+
+
 def keys_of(plans, spec):
     return [plan.keys for plan in plans[spec.label]]
 
@@ -94,7 +99,7 @@ def test_every_run_can_be_planned_on_the_simulated_worlds(plans, spec):
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.label)
 def test_every_claim_and_picture_speaks_of_runs_that_there_are(plans, spec):
     keys = keys_of(plans, spec)
-    wheres = [where for claim in spec.claims for where in wheres_of(claim.rule)]
+    wheres = [of_runs(where) for claim in spec.claims for where in wheres_of(claim.rule)]
     for picture in spec.pictures:
         wheres += [getattr(picture, "where", {}), *getattr(picture, "panels", ())]
     assert [where for where in wheres if not chosen(keys, where)] == []
@@ -123,17 +128,16 @@ def test_published_numbers_stand_under_keys_of_runs(plans, spec):
         assert chosen(keys, {name: number[name] for name in names & set(number)}), number
 
 
-def test_the_published_numbers_bear_the_claims_that_compare_them():
-    """Where the paper gives all the numbers that a claim compares, they support it."""
-    against = [
-        (spec.label, claim.says)
+def test_the_published_numbers_bear_the_claims_or_a_note_says_that_they_do_not():
+    """A bound that the paper gives only as a bound is met exactly."""
+    effects = {
+        (spec.label, claim.says): claim.rule.effect(spec.numbers)
         for spec in SPECS
         for claim in spec.claims
-        if isinstance(claim.rule, Above | Order | Ratio)
-        and (effect := claim.rule.effect(spec.numbers)) is not None
-        and effect <= 0
-    ]
-    assert against == []
+        if not claim.note
+    }
+    assert [which for which, effect in effects.items() if effect is not None and effect < 0] == []
+    assert sum(effect is not None for effect in effects.values()) > 30
 
 
 def test_only_the_maps_of_the_data_claim_nothing():
