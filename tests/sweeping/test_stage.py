@@ -5,8 +5,8 @@ from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.sweeping.stage import Stage
 
-# From the target eastward: b 700 m, c 1,400 m, d 2,100 m, e 2,800 m, f 3,500 m.
-EAST_DEG = {"t": 0.0, "d": 0.03, "b": 0.01, "f": 0.05, "c": 0.02, "e": 0.04}
+# From the target eastward: e 700 m, c 1,400 m, f 2,100 m, b 2,800 m, d 3,500 m.
+EAST_DEG = {"t": 0.0, "f": 0.03, "e": 0.01, "d": 0.05, "c": 0.02, "b": 0.04}
 
 
 @pytest.fixture(scope="module")
@@ -15,21 +15,21 @@ def stage():
 
 
 def test_roles_go_by_the_distance_between_where_users_measured(stage):
-    """The densest is the target; b, c, d are nearest, f is farthest, e is left over."""
+    """The densest is the target; e, c, f are nearest, d is farthest, b is left over."""
     assert stage.target == "t"
-    assert stage.similar == ("b", "c", "d")
-    assert stage.dissimilar == "f"
-    assert stage.background == ("e",)
+    assert stage.similar == ("e", "c", "f")
+    assert stage.dissimilar == "d"
+    assert stage.background == ("b",)
 
 
 @pytest.mark.parametrize(
     ("others", "similar", "dissimilar", "background"),
     [
         ("", (), None, ()),
-        ("b", ("b",), None, ()),
-        ("bc", ("b",), "c", ()),
-        ("bcd", ("b", "c"), "d", ()),
-        ("bcde", ("b", "c", "d"), "e", ()),
+        ("e", ("e",), None, ()),
+        ("ec", ("e",), "c", ()),
+        ("ecf", ("e", "c"), "f", ()),
+        ("ecfb", ("e", "c", "f"), "b", ()),
     ],
 )
 def test_few_users_share_out_what_roles_there_are(others, similar, dissimilar, background):
@@ -41,9 +41,9 @@ def test_few_users_share_out_what_roles_there_are(others, similar, dissimilar, b
 def test_roles_stand_for_users(stage):
     assert stage.users(["target"]) == ("t",)
     assert stage.users(["all"]) == tuple("bcdeft")
-    assert stage.users(["target", "similar"]) == ("b", "c", "d", "t")
+    assert stage.users(["target", "similar"]) == ("c", "e", "f", "t")
     assert stage.users(["similar:2", "target", "target"]) == ("c", "t")
-    assert stage.users(["background", "dissimilar", "b"]) == ("b", "e", "f")
+    assert stage.users(["background", "dissimilar", "c"]) == ("b", "c", "d")
 
 
 @pytest.mark.parametrize("role", ["similar:4", "similar:12"])
@@ -74,8 +74,8 @@ def test_a_target_may_be_named_by_how_it_begins():
 
 
 def test_the_area_is_around_the_roles_named(stage):
-    near = Stage(stage.data, "t", ("b",), area_of=("target", "similar"))
-    assert near.area == Area.around(near.of(["t", "b"]).xy_m)
+    near = Stage(stage.data, "t", ("e",), area_of=("target", "similar"))
+    assert near.area == Area.around(near.of(["t", "e"]).xy_m)
     assert near.area.width_m < 1000 < stage.area.width_m
     assert stage.area == Area.around(stage.data.xy_m)
 
