@@ -57,6 +57,8 @@ def _tried(case: Case, data: Measurements) -> Record:
         rows=tuple(done.rows()),
         training=tuple(asdict(each) for each in done.run.history),
     )
+    if "chosen" in case.keep:
+        record = replace(record, chosen=_chosen(done, case.target))
     if "gradient" in case.keep:
         record = _with_gradient(record, done)
     return record if done.attacked is None else _with_attacks(record, done.attacked, case)
@@ -121,6 +123,11 @@ def _finite(values: list[float]) -> list[float]:
 def _place(each: Reconstruction) -> list[float]:
     x, y = (float(value) if isfinite(value) else 1e12 for value in each.xy_m)
     return [each.round, each.start, round(x, 2), round(y, 2)]
+
+
+def _chosen(done: Trial, target: str) -> dict[str, list[list[float]]]:
+    batches = ((t, each[target]) for t, each in done.run.batches.items() if target in each)
+    return {str(t): batch.xy_m.round(2).tolist() for t, batch in batches}
 
 
 def _with_gradient(record: Record, done: Trial) -> Record:
