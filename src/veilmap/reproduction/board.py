@@ -105,6 +105,18 @@ class Board:
         return Counter(line.beside.outcome for line in lines if line.beside is not None)
 
 
+def counted_claims(counts: Counter[Outcome]) -> str:
+    """``of 13 claims: 2 hold, 11 undecided``."""
+    words = {
+        Outcome.HOLDS: "hold",
+        Outcome.FAILS: "do not hold",
+        Outcome.UNDECIDED: "are undecided",
+        Outcome.UNKNOWN: "cannot be told",
+    }
+    parts = [f"{counts[each]} {word}" for each, word in words.items() if counts[each]]
+    return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"
+
+
 def findings(spec: Spec, figures: Figures) -> list[Finding]:
     """What came of each claim of a spec."""
     return [
