@@ -1,7 +1,7 @@
 """``veilmap sweep``."""
 
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from veilmap.cli.console import say, stdout, table
@@ -14,7 +14,14 @@ from veilmap.sweeping.files import summary
 from veilmap.sweeping.selection import numbers
 from veilmap.sweeping.swept import Swept, sweep
 
-_FIGURES = ("rmse_db", "emd_paper", "diverged_share", "distance_m", "home_error_m")
+# A figure and the head of its column, short for a terminal.
+_FIGURES = {
+    "rmse_db": "RMSE, dB",
+    "emd_paper": "EMD, √m",
+    "diverged_share": "diverged, %",
+    "distance_m": "off, m",
+    "home_error_m": "home, m",
+}
 
 
 def sweep_(
@@ -68,7 +75,7 @@ def _show(swept: Swept) -> None:
     found = summary(spec, figures)
     keys = list(dict.fromkeys(key for each, _, _ in found for key in each))
     shown = [name for name in _FIGURES if any(numbers(rows, name) for _, _, rows in found)]
-    heads = [*keys, "attack", *(figure_name(name).label for name in shown)]
+    heads = [*keys, "attack", *(_FIGURES[name] for name in shown)]
     lines = table(spec.title, *heads, left=len(keys) + 1)
     for each, attack, rows in found:
         names = [str(each.get(key, "")) for key in keys]
@@ -83,10 +90,9 @@ def _show(swept: Swept) -> None:
 
 
 def _spread(rows: list[Any], figure: str) -> str:
+    """The mean over the seeds ± their standard deviation."""
     values, name = numbers(rows, figure), figure_name(figure)
     if not values:
         return "-"
     mean = name.text(fmean(values))
-    if len(values) == 1:
-        return mean
-    return f"{mean} ({name.text(min(values))} to {name.text(max(values))})"
+    return mean if len(values) == 1 else f"{mean} ± {name.text(stdev(values))}"

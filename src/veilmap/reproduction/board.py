@@ -8,12 +8,12 @@ from typing import Any
 from veilmap.metrics.intervals import Interval
 from veilmap.sweeping.claims import Claim
 from veilmap.sweeping.figure_names import figure_name
-from veilmap.sweeping.figures import Figures, verdicts
+from veilmap.sweeping.figures import DLG, Figures, verdicts
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.verdict import Outcome, Verdict
 
 # The paper's own attacker decides; the others stand beside it.
-THE_PAPERS = "dlg"
+THE_PAPERS = DLG
 
 
 @dataclass(frozen=True)
