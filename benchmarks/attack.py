@@ -6,8 +6,10 @@ One observation for all: the FedSGD update (B = inf, E = 1, η = 1e-3, raw label
 network, fresh weights, by the campus world's densest user in week 1. The usual loop, Adam for
 1,000 iterations from each of 5 starts, is timed before and after the search
 (``search_speedup``); then once more with the paper's rule of rest, by which most starts stop
-early (``search_speedup_early``). Prints a table and, as the last line, JSON with these,
-``neurons_ms``, ``heatmap_s`` and ``heatmap_again_s``.
+early (``search_speedup_early``). An iteration of DLG by linear regions is timed beside one by
+automatic differentiation, in both precisions, along the same way (``dlg_double_us``,
+``dlg_double_speedup``). Prints a table and, as the last line, JSON with these, ``neurons_ms``,
+``heatmap_s`` and ``heatmap_again_s``.
 """
 
 # ruff: noqa: E402 - the variables below count only before numpy is imported.
@@ -31,8 +33,12 @@ from veilmap.attacks.dlg import Dlg
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.matching import Matching, leaked_gradient
 from veilmap.attacks.neurons import Neurons
+from veilmap.attacks.optimisers import Adam
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import RandomStarts
+from veilmap.attacks.together import walk_together
+from veilmap.attacks.walk import walk_one_by_one
+from veilmap.attacks.walker import Rest, Walker
 from veilmap.federation.client import user_update
 from veilmap.federation.observation import Observation
 from veilmap.model.threads import one_thread
@@ -47,6 +53,7 @@ PEER_RATE, PEER_STARTS, PEER_ITERATIONS = 0.05, 5, 1000
 # The paper's rule of rest.
 STILL_M, STILL_ITERATIONS = 0.1, 10
 BATCH, DLG_ITERATIONS = 1000, 300
+PRECISIONS = {"double": torch.float64, "single": torch.float32}
 
 
 class UsualLoop:
@@ -171,6 +178,30 @@ def batch_rows(header, observations):
     }
 
 
+def dlg_rows(header, observation):
+    """Microseconds per iteration of one location, each way three times in turn."""
+    gradient = leaked_gradient(observation)
+    matching = Matching.of(header.network, [observation.weights_before], [gradient])
+    rows = {}
+    for name, dtype in PRECISIONS.items():
+        ways = {walk_one_by_one: [], walk_together: []}
+        for _ in range(3):
+            for way, times in ways.items():
+                times.append(iteration_us(way, matching.to(dtype)))
+        fast_us, usual_us = (statistics.median(times) for times in ways.values())
+        rows[f"dlg_{name}_us"] = round(fast_us, 1)
+        rows[f"dlg_{name}_autograd_us"] = round(usual_us, 1)
+        rows[f"dlg_{name}_speedup"] = round(usual_us / fast_us, 1)
+    return rows
+
+
+def iteration_us(way, matching):
+    rest = Rest((1.0, 1.0), 1e-30, 10**9, DLG_ITERATIONS, (0.0, 0.0), np.inf)
+    walker = Walker((0.5, 0.5), rest)
+    way(matching, [[walker]], -95.0, lambda: Adam(0.02), lambda count: None)
+    return 1e6 * walker.seconds / walker.iterations
+
+
 def heatmap_rows(data, header, observations):
     runs = [Heatmap(cells=2500).attack(header, observations[:4]) for _ in range(3)]
     again = [each.seconds for run in runs for each in run[1:]]
@@ -191,6 +222,7 @@ def main():
         result = search_rows(header, observation)
         neurons_s = median_seconds(lambda: Neurons().one(header, observation), 200)
         result["neurons_ms"] = round(1e3 * neurons_s, 2)
+        result |= dlg_rows(header, observation)
         result |= heatmap_rows(data, header, observations)
         result |= batch_rows(header, observations)
     result["points"] = observation.n

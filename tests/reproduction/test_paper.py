@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from veilmap.settings import load_toml
+from veilmap.reproduction.labels import paper_specs
 from veilmap.sweeping.grid import planned
 from veilmap.sweeping.rules import Least
 from veilmap.sweeping.selection import chosen
-from veilmap.sweeping.spec import read_spec
 from veilmap.sweeping.sweep import Sweep
 
 # Every table and figure of the paper, and one paragraph with numbers of its own.
@@ -48,8 +47,7 @@ LABELS = [
     "fig:dpanalysis",
 ]
 PAPER = Path(str(files("veilmap.reproduction") / "paper"))
-COMMON = load_toml(PAPER / "common.toml")
-SPECS = [read_spec(path, COMMON) for path in sorted(PAPER.glob("*.toml")) if path.stem != "common"]
+SPECS = paper_specs()
 
 
 @pytest.fixture(scope="module")

@@ -78,6 +78,32 @@ def test_the_only_attack_is_named():
     assert [each.attack for each in under] == ["dlg"]
 
 
+def test_a_figure_that_only_dlg_has_is_told_of_dlg_alone():
+    claim = make_claim("above", figure="iterations", high={"name": "a"}, low={"name": "b"})
+    figures = pair_of(record(search=3.0, dlg=1.0), record(search=1.0, dlg=1.0))
+    (under,) = verdicts([claim], figures)
+    assert [each.attack for each in under] == ["dlg"]
+
+
+def test_a_price_at_equal_privacy_depends_on_the_attack():
+    """Against DLG ours is private enough at 6 dB and the other at 5; against search only ours."""
+    claim = make_claim(
+        "cheapest",
+        figure="rmse_db",
+        ours={"name": "a"},
+        others={"name": "b"},
+        private="emd",
+        at_least=2,
+        certain=True,
+    )
+    figures = pair_of(record(rmse_db=6.0, dlg=3.0, search=3.0), record(dlg=3.0, search=1.0))
+    (under,) = verdicts([claim], figures)
+    assert [(each.attack, each.outcome) for each in under] == [
+        ("dlg", Outcome.FAILS),
+        ("search", Outcome.UNKNOWN),
+    ]
+
+
 def test_without_attacks_there_is_one_verdict():
     figures = pair_of(record(none=None, rmse_db=4.0), record(none=None))
     ((only,),) = verdicts([RMSE], figures)

@@ -50,8 +50,8 @@ class Dlg:
             as the algorithm is written.
         circling_m: a location whose mean over 500 iterations is nearer than so many metres to the
             mean over the 500 before is given up; None never gives up, as the algorithm is written.
-            With Adam's steps of one size a location that meets a crease, where a ReLU switches,
-            jumps to and fro over it for ever.
+            With Adam's steps of one size a location that meets a crease, where a ReLU switches, or
+            the line F(x') = y' jumps to and fro over it for ever.
         label_dbm: y'_0; by default the public mean.
         weights: where gradients are compared: at the weights ``before`` the update or ``after``.
         precision: of the slopes; ``single`` takes less time, and what is found is compared in

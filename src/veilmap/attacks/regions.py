@@ -1,7 +1,7 @@
 """cos(∇w, ∇w') and its slope, piece by piece: where no first-layer ReLU switches much is constant.
 
-With the set D of units that are on, h_1 = D(W_1 x + b_1), and so is everything up to the second
-layer linear in x: z_2 = A x + c with A = W_2 D W_1 and c = W_2 D b_1 + b_2. With s = f(z_2),
+With the set D of units that are on, h_1 = D(W_1 x + b_1), and everything up to the second layer is
+linear in x: z_2 = A x + c with A = W_2 D W_1 and c = W_2 D b_1 + b_2. With s = f(z_2),
 δ_2 = w_3 s', δ_1 = D W_2ᵀ δ_2 and a leaked gradient of blocks (G_l, g_l),
 
     ⟨G, J(x)⟩ = G_3·s + g_3 + δ_2·u,  u = (G_2 D W_1 + W_2 D G_1) x + G_2 D b_1 + g_2 + W_2 D g_1,

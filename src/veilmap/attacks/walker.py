@@ -5,7 +5,7 @@ from math import hypot, isfinite, nan
 
 from veilmap.attacks.reconstruction import Outcome
 
-# Long against a jump to and fro over a crease, which takes some tens of iterations.
+# Long against a jump to and fro over a crease, which takes a few iterations.
 CIRCLING_ITERATIONS = 500
 
 

@@ -21,12 +21,21 @@ from veilmap.measurements import Measurements
 
 def write_pictures(data: Measurements, folder: Path) -> Iterator[Path]:
     """Draw and write all pictures; gives the path of each as soon as it is there."""
-    short = pl.col("user").replace_strict(labels(data.users), return_dtype=pl.String)
-    data = replace(data, table=data.table.with_columns(user=short))
+    data = _shortly_named(data)
     for name, draw in PICTURES.items():
         path = folder / name
         write_whole(path, png(draw(data)))
         yield path
+
+
+def picture_of_data(name: str, data: Measurements) -> Figure:
+    """One of the pictures, by the name of its file."""
+    return PICTURES[name](_shortly_named(data))
+
+
+def _shortly_named(data: Measurements) -> Measurements:
+    short = pl.col("user").replace_strict(labels(data.users), return_dtype=pl.String)
+    return replace(data, table=data.table.with_columns(user=short))
 
 
 def _draw_overview(data: Measurements) -> Figure:

@@ -34,11 +34,15 @@ _PANEL = 5.5  # the longer side of the map, in inches
 
 
 def draw_path(found: Reconstruction, truth: LocalData | None, area: Area, title: str) -> Figure:
-    """The dummy location at every iteration, the first one being the start.
+    """The dummy location at every iteration, the first one being the start."""
+    return draw_way(_path_m(found), truth, area, f"{as_written(title)}\n{_facts(found, truth)}")
+
+
+def draw_way(path_m: Points, truth: LocalData | None, area: Area, heading: str) -> Figure:
+    """A path, under a heading as matplotlib takes it.
 
     The view fits the path and the points, not the area: an attack that leaves it is seen to do so.
     """
-    path_m = _path_m(found)
     points_m = truth.xy_m if truth else np.empty((0, 2))
     view = view_around(path_m, points_m)
     wide, high = inches(view, _PANEL)
@@ -53,7 +57,7 @@ def draw_path(found: Reconstruction, truth: LocalData | None, area: Area, title:
     ends = _draw_ends(axes, path_m, area)
     handles = [*legend(view, area, with_truth=bool(truth)), *ends]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
-    figure.suptitle(f"{as_written(title)}\n{_facts(found, truth)}", fontsize=11)
+    figure.suptitle(heading, fontsize=11)
     return figure
 
 

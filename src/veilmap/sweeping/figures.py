@@ -1,7 +1,7 @@
 """The figures of a sweep as rows with the keys of their runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from veilmap.study.results import NO_ATTACK
@@ -9,6 +9,24 @@ from veilmap.sweeping.claims import Claim, Table
 from veilmap.sweeping.record import Record, Row
 from veilmap.sweeping.selection import Where, chosen
 from veilmap.sweeping.verdict import Verdict, decide
+
+DLG = "dlg"
+# An iterative attack's alone, or told by each attack in its own terms.
+_OF_DLG = {"iterations", "cosine", "cosine_least"}
+# The same under every attack.
+_OF_NO_ATTACK = {
+    "rmse_db",
+    "rmse_past_db",
+    "rmse_past_gap_db",
+    "points",
+    "points_share",
+    "points_std_m",
+    "norm",
+    "small_share",
+    "measurements",
+    "rounds",
+    "user_emd",
+}
 
 
 @dataclass(frozen=True)
@@ -55,14 +73,13 @@ class Figures:
 
 def verdicts(claims: Sequence[Claim], figures: Figures) -> list[list[Verdict]]:
     """For each claim its verdict under every attack that was run; one, where none has a part."""
-    return [_under_each(claim, figures) for claim in claims]
+    return [_under_attacks(claim, figures) for claim in claims]
 
 
-def _under_each(claim: Claim, figures: Figures) -> list[Verdict]:
-    names = figures.attacks
-    if not names:
-        return [decide(claim, figures.rows(claim.table))]
-    under = [decide(claim, figures.of_attack(claim.table, name), name) for name in names]
-    # A figure that is the same under all attacks, such as the RMSE, belongs to none.
-    belongs = len(under) == 1 or len({each.effects for each in under}) > 1
-    return under if belongs else [replace(under[0], attack=None)]
+def _under_attacks(claim: Claim, figures: Figures) -> list[Verdict]:
+    attacks = figures.attacks or (NO_ATTACK,)
+    if claim.rule.figure in _OF_DLG and DLG in attacks:
+        attacks = (DLG,)
+    if claim.rule.figure in _OF_NO_ATTACK:
+        return [decide(claim, figures.of_attack(claim.table, attacks[0]), None)]
+    return [decide(claim, figures.of_attack(claim.table, attack), attack) for attack in attacks]

@@ -61,7 +61,6 @@ class Places:
     Attributes:
         panels: which runs, one each; they must keep what was found.
         rounds: only these; all if not given.
-        starts: also show where DLG began.
     """
 
     panels: tuple[Where, ...]

@@ -18,6 +18,7 @@ class Record:
         training: one per round of training.
         found: by attack, the locations found: round, start, x and y in metres; if kept.
         path: of the first start of DLG in the first attacked round, x and y in metres; if kept.
+        chosen: by round, the points that the target trained on, x and y in metres; if kept.
         gradient: the share of the update's elements below each power of ten; if kept.
         kept: what was asked to be kept.
         seconds: that it took.
@@ -32,6 +33,7 @@ class Record:
     training: tuple[Row, ...] = ()
     found: dict[str, list[list[float]]] = field(default_factory=dict)
     path: list[list[float]] = field(default_factory=list)
+    chosen: dict[str, list[list[float]]] = field(default_factory=dict)
     gradient: tuple[Row, ...] = ()
     kept: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -10,7 +10,7 @@ from veilmap.settings import load_toml, parse
 from veilmap.sweeping.claims import Claim, claim_of
 from veilmap.sweeping.pictures import Picture, picture_of
 
-Keep = Literal["found", "path", "past", "gradient"]
+Keep = Literal["found", "chosen", "path", "past", "gradient"]
 Measures = Literal["attack", "training", "data"]
 Values = list[Any] | dict[str, Any]
 Made = TypeVar("Made")
@@ -70,8 +70,9 @@ class Runs:
         label: where the attacker has the mean signal from that DLG starts with: ``target``,
             ``cell``, or a share of the cell's measurements such as ``1%``.
         measures: ``attack`` trains and attacks, ``training`` only trains, ``data`` counts.
-        keep: what is kept of each run besides its figures: the locations found, the path of DLG,
-            the error on past data, the spread of the update's elements.
+        keep: what is kept of each run besides its figures: the locations found, the points that
+            a defence chose, the path of DLG, the error on past data, the spread of the update's
+            elements.
     """
 
     name: str

@@ -5,19 +5,21 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.sources.reader import read
 from veilmap.study.pool import run_all
+from veilmap.study.prepare import prepare
 from veilmap.sweeping.case import Case
 from veilmap.sweeping.figures import Figures
 from veilmap.sweeping.grid import Planned, planned
+from veilmap.sweeping.quick import quick_data, quick_plan, quick_spec
 from veilmap.sweeping.record import Record
+from veilmap.sweeping.selection import Where, chosen
 from veilmap.sweeping.spec import Data, Spec
 from veilmap.sweeping.stage import Given, Stage
 from veilmap.sweeping.store import Store
 from veilmap.sweeping.work import run_case
-
-Key = tuple[str, str]  # of the measurements: where they are from, and of whom
 
 
 @dataclass(frozen=True)
@@ -32,15 +34,21 @@ class Sweep:
     """Specs on data: the runs that they need, each once, however many specs need it."""
 
     def __init__(
-        self, specs: Sequence[Spec], seeds: Sequence[int], given: Given | None = None
+        self,
+        specs: Sequence[Spec],
+        seeds: Sequence[int],
+        given: Given | None = None,
+        quick: bool = False,
     ) -> None:
+        specs = [quick_spec(spec) for spec in specs] if quick else specs
+        self._quick = quick
         self._stages: dict[Data, Stage] = {}
         self._read: dict[str, Measurements] = {}
         self._measurements: dict[str, Measurements] = {}
         self._fingerprints: dict[str, str] = {}
         self._given = given
         self._plans = {spec.label: list(self._plan(spec, seeds)) for spec in specs}
-        self._specs = specs
+        self.specs = tuple(specs)
 
     def run(self, out: Path | None, jobs: int, hooks: Hooks = Hooks()) -> dict[str, Figures]:
         """Run what is not finished in ``out`` yet; the figures by the label of the spec.
@@ -62,13 +70,34 @@ class Sweep:
                 if store is not None:
                     store.save(case, self._fingerprints[case.data], record)
                 hooks.on_run(case, record)
-        return {spec.label: self._figures(spec, done) for spec in self._specs}
+        return {spec.label: self._figures(spec, done) for spec in self.specs}
 
     def stage(self, spec: Spec) -> Stage:
         """The data of a spec with everybody's role."""
         if spec.data not in self._stages:
-            self._stages[spec.data] = self._make_stage(spec.data)
+            stage = self._make_stage(spec.data)
+            if self._quick:
+                stage = replace(stage, data=quick_data(stage.data, stage.target))
+            self._stages[spec.data] = stage
         return self._stages[spec.data]
+
+    def seconds(self, figures: Mapping[str, Figures]) -> float:
+        """Of all runs, each counted once."""
+        spent = {id(record): record.seconds for each in figures.values() for _, record in each.runs}
+        return sum(spent.values())
+
+    def truth(self, spec: Spec, where: Where) -> dict[int, LocalData]:
+        """The target's points by round, in the first run whose keys fit."""
+        case = next(
+            plan.case
+            for plan in self._plans[spec.label]
+            if plan.case is not None and chosen([plan.keys], where)
+        )
+        prepared = prepare(self._measurements[case.data], case.settings)
+        if case.same_round is not None:
+            prepared = case.same_round.apply(prepared)
+        rounds = {this.number: this.data for this in prepared.rounds}
+        return {t: data[case.target] for t, data in rounds.items() if case.target in data}
 
     def _make_stage(self, wanted: Data) -> Stage:
         if self._given is not None:
@@ -85,7 +114,7 @@ class Sweep:
             # What is counted has no randomness.
             own = seeds[:1] if runs.measures == "data" else seeds
             found += [self._with_data(each, stage) for each in planned(runs, stage, own)]
-        return found
+        return [quick_plan(each) for each in found] if self._quick else found
 
     def _with_data(self, plan: Planned, stage: Stage) -> Planned:
         """The plan with a name for its measurements that no other stage has."""

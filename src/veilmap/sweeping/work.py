@@ -57,6 +57,8 @@ def _tried(case: Case, data: Measurements) -> Record:
         rows=tuple(done.rows()),
         training=tuple(asdict(each) for each in done.run.history),
     )
+    if "chosen" in case.keep:
+        record = replace(record, chosen=_chosen(done, case.target))
     if "gradient" in case.keep:
         record = _with_gradient(record, done)
     return record if done.attacked is None else _with_attacks(record, done.attacked, case)
@@ -127,6 +129,11 @@ def _path(each: Reconstruction) -> list[list[float]]:
     path_m = np.empty((0, 2)) if each.path_m is None else each.path_m
     places: list[list[float]] = path_m[np.isfinite(path_m).all(axis=1)].round(2).tolist()
     return places
+
+
+def _chosen(done: Trial, target: str) -> dict[str, list[list[float]]]:
+    batches = ((t, each[target]) for t, each in done.run.batches.items() if target in each)
+    return {str(t): batch.xy_m.round(2).tolist() for t, batch in batches}
 
 
 def _with_gradient(record: Record, done: Trial) -> Record:

@@ -1,0 +1,158 @@
+"""The board: what the paper says, what came out here, claim by claim."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from veilmap.metrics.intervals import Interval
+from veilmap.sweeping.claims import Claim
+from veilmap.sweeping.figure_names import figure_name
+from veilmap.sweeping.figures import DLG, Figures, verdicts
+from veilmap.sweeping.spec import Spec
+from veilmap.sweeping.verdict import Outcome, Verdict
+
+# The paper's own attacker decides; the others stand beside it.
+THE_PAPERS = DLG
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim on one set of measurements.
+
+    Attributes:
+        outcome: under the paper's own attack.
+        values: the numbers that the claim compares, in words.
+        effect: above zero where the claim is true, with its interval, in words.
+        under: the outcomes under the other attacks; empty where no attack has a part.
+    """
+
+    outcome: Outcome
+    values: str
+    effect: str
+    under: Mapping[str, Outcome]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "outcome": self.outcome.name,
+            "values": self.values,
+            "effect": self.effect,
+            "under": {attack: outcome.name for attack, outcome in self.under.items()},
+        }
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> "Finding":
+        """From what ``as_dict`` gave."""
+        under = {attack: Outcome[name] for attack, name in content["under"].items()}
+        return cls(Outcome[content["outcome"]], content["values"], content["effect"], under)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A claim with what came of it here, and beside that on other measurements."""
+
+    says: str
+    figure: str
+    paper: str
+    note: str
+    here: Finding
+    beside: Finding | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One table or figure."""
+
+    label: str
+    title: str
+    about: str
+    lines: tuple[Line, ...]
+    pictures: tuple[str, ...]
+    command: str
+    runs: int
+    seconds: float
+    failed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """All of them.
+
+    Attributes:
+        entries: in the order of the paper.
+        data: what the claims were decided on.
+        beside: what else, or None.
+        seeds: how many runs of everything.
+        machine: where it was run.
+        seconds: of computing, each run counted once.
+    """
+
+    entries: tuple[Entry, ...]
+    data: str
+    beside: str | None
+    seeds: int
+    machine: str
+    seconds: float
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How many claims came out how."""
+        return Counter(line.here.outcome for entry in self.entries for line in entry.lines)
+
+    @property
+    def counts_beside(self) -> Counter[Outcome]:
+        lines = (line for entry in self.entries for line in entry.lines)
+        return Counter(line.beside.outcome for line in lines if line.beside is not None)
+
+
+def counted_claims(counts: Counter[Outcome]) -> str:
+    """``of 13 claims: 2 hold, 11 undecided``."""
+    words = {
+        Outcome.HOLDS: "hold",
+        Outcome.FAILS: "do not hold",
+        Outcome.UNDECIDED: "are undecided",
+        Outcome.UNKNOWN: "cannot be told",
+    }
+    parts = [f"{counts[each]} {word}" for each, word in words.items() if counts[each]]
+    return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"
+
+
+def findings(spec: Spec, figures: Figures) -> list[Finding]:
+    """What came of each claim of a spec."""
+    return [
+        _finding(claim, under)
+        for claim, under in zip(spec.claims, verdicts(spec.claims, figures), strict=True)
+    ]
+
+
+def paper_text(claim: Claim, spec: Spec) -> str:
+    """The published numbers that the claim compares, or its result in words."""
+    values = claim.rule.values(spec.numbers)
+    if not values or all(value is None for value in values):
+        return claim.paper or "-"
+    text = _joined(claim, values)
+    return f"{text}; {claim.paper}" if claim.paper else text
+
+
+def _finding(claim: Claim, under: Sequence[Verdict]) -> Finding:
+    mine = next((each for each in under if each.attack == THE_PAPERS), under[0])
+    others = {each.attack: each.outcome for each in under if each.attack not in (None, mine.attack)}
+    return Finding(mine.outcome, _joined(claim, mine.values), _effect(mine), others)
+
+
+def _joined(claim: Claim, values: Sequence[float | None]) -> str:
+    name = figure_name(claim.rule.figure)
+    text = claim.rule.joint.join(name.text(value) for value in values) or "-"
+    return f"{text} {name.unit}".strip()
+
+
+def _effect(verdict: Verdict) -> str:
+    if not verdict.effects:
+        return "-"
+    name = figure_name(verdict.claim.rule.figure)
+    interval = verdict.interval or Interval(verdict.effects[0], 0, 0, 1)
+    mean = f"{name.factor * interval.mean:+.3g}"
+    if verdict.interval is None:
+        return f"{mean}, one seed"
+    low, high = (f"{name.factor * each:+.3g}" for each in (interval.low, interval.high))
+    return f"{mean} ({low} to {high}), {interval.count} seeds"

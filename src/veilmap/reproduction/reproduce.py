@@ -1,0 +1,174 @@
+"""The study behind ``veilmap reproduce``: the paper's tables and figures, run and judged."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from veilmap.errors import UserError
+from veilmap.files import write_json, write_whole
+from veilmap.measurements import Measurements
+from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
+from veilmap.reproduction.labels import EVERYTHING, paper_specs
+from veilmap.reproduction.markdown import board_markdown
+from veilmap.study.pool import all_jobs
+from veilmap.study.results import results, versions
+from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
+from veilmap.sweeping.spec import Spec
+from veilmap.sweeping.stage import Given
+from veilmap.sweeping.sweep import Hooks, Sweep
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out: the board, and the figures behind it by label."""
+
+    board: Board
+    figures: Mapping[str, Figures]
+
+
+def reproduce(
+    labels: Sequence[str] = (EVERYTHING,),
+    *,
+    out: str | Path | None = None,
+    data: Measurements | None = None,
+    cell: str | None = None,
+    target: str | None = None,
+    seeds: int = 5,
+    quick: bool = False,
+    beside: str | Path | None = None,
+    jobs: int | None = None,
+    hooks: Hooks = Hooks(),
+) -> Reproduction:
+    """Run tables and figures of the paper, and decide every claim that they carry.
+
+    Args:
+        labels: as in the paper, such as ``tab:radiocells``; or ``all``.
+        out: a folder for runs, figures, pictures and board. The same call later goes on from what
+            is finished there.
+        data: measurements in place of the simulated campus and London.
+        cell: the cell in them; the densest by default.
+        target: the user to attack; the densest by default.
+        seeds: how often everything is run.
+        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
+        beside: the folder of a reproduction on other data, whose findings stand beside these.
+        jobs: how many runs at once; by default one per core. A backend of joblib that the caller
+            has set, such as Dask's, is used instead.
+        hooks: who is told how it gets on.
+
+    Raises:
+        UserError: a label is unknown, or the data do not allow it.
+    """
+    if seeds < 1:
+        raise UserError(f"seeds must be at least 1, got {seeds}")
+    if data is None and (cell is not None or target is not None):
+        raise UserError("cell and target are of other data; give those too, or leave them out")
+    specs = paper_specs(labels)
+    others = {} if beside is None else _findings_of(Path(beside))
+    given = None if data is None else Given(data, cell, target)
+    sweep = Sweep(specs, range(1 if quick else seeds), given, quick)
+    folder = None if out is None else Path(out)
+    figures = sweep.run(folder and folder / RUNS, jobs or all_jobs(), hooks)
+    made = _Board(sweep, figures, folder, others, beside)
+    board = made.board("the simulation" if data is None else data.source, 1 if quick else seeds)
+    if folder is not None:
+        rows = [row for spec in sweep.specs for row in rows_of(spec, figures[spec.label])]
+        write_json(folder / RESULTS, _content(board, rows))
+        write_rows(folder, rows)
+        write_whole(folder / "board.md", board_markdown(board).encode())
+    return Reproduction(board, figures)
+
+
+class _Board:
+    """Findings and pictures, label by label."""
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        figures: Mapping[str, Figures],
+        folder: Path | None,
+        others: Mapping[tuple[str, str], Finding],
+        beside: str | Path | None,
+    ) -> None:
+        self._sweep, self._figures, self._folder = sweep, figures, folder
+        self._others, self._beside = others, beside
+
+    def board(self, data: str, seeds: int) -> Board:
+        return Board(
+            tuple(self._entry(spec) for spec in self._sweep.specs),
+            data,
+            None if self._beside is None else _data_of(Path(self._beside)),
+            seeds,
+            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+            self._sweep.seconds(self._figures),
+        )
+
+    def _entry(self, spec: Spec) -> Entry:
+        figures = self._figures[spec.label]
+        lines = [
+            Line(
+                claim.says,
+                claim.rule.figure,
+                paper_text(claim, spec),
+                claim.note,
+                finding,
+                self._others.get((spec.label, claim.says)),
+            )
+            for claim, finding in zip(spec.claims, findings(spec, figures), strict=True)
+        ]
+        return Entry(
+            spec.label,
+            spec.title,
+            spec.about,
+            tuple(lines),
+            tuple(self._draw(spec, figures)),
+            f"veilmap reproduce {spec.label}",
+            len(figures.runs),
+            figures.seconds,
+            tuple(dict.fromkeys(why for _, why in figures.failed)),
+        )
+
+    def _draw(self, spec: Spec, figures: Figures) -> list[str]:
+        if self._folder is None:
+            return []
+        return list(draw_pictures(self._sweep, spec, figures, THE_PAPERS, self._folder))
+
+
+def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The content of ``results.json``: rows as everywhere, and the findings."""
+    about = {
+        "data": board.data,
+        "seeds": board.seeds,
+        "machine": board.machine,
+        "versions": versions(),
+    }
+    claims = [
+        {"label": entry.label, "says": line.says, "paper": line.paper, **line.here.as_dict()}
+        for entry in board.entries
+        for line in entry.lines
+    ]
+    return {**results(about, rows, []), "claims": claims}
+
+
+def _findings_of(folder: Path) -> dict[tuple[str, str], Finding]:
+    content = _read(folder)
+    return {(each["label"], each["says"]): Finding.read(each) for each in content["claims"]}
+
+
+def _data_of(folder: Path) -> str:
+    return str(_read(folder)["settings"]["data"])
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads((folder / RESULTS).read_bytes())
+        content["claims"], content["settings"]["data"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(
+            f"{folder} holds no finished reproduction; give the --out of one to --beside"
+        ) from None
+    return content

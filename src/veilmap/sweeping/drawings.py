@@ -1,0 +1,183 @@
+"""From the pictures of a spec and its figures to what is drawn."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from veilmap.canvas import as_written
+from veilmap.inspection.pictures import picture_of_data
+from veilmap.local_data import LocalData
+from veilmap.report.draw_bars import Bar, BarPanel, draw_bars
+from veilmap.report.draw_lines import Line, LinePanel, draw_lines
+from veilmap.report.draw_path import draw_way
+from veilmap.report.draw_places import PlacePanel, draw_places
+from veilmap.report.draw_tradeoff import TradeoffPanel, draw_tradeoffs
+from veilmap.sweeping.figure_names import figure_name
+from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.pictures import Bars, Inspected, Lines, Path, Picture, Places, Tradeoff
+from veilmap.sweeping.record import Record
+from veilmap.sweeping.selection import Row, Where, agreeing, chosen, mean, numbers
+from veilmap.sweeping.spec import Spec
+from veilmap.sweeping.sweep import Sweep
+
+
+class Drawings:
+    """The pictures of one spec, under one attack."""
+
+    def __init__(self, sweep: Sweep, spec: Spec, figures: Figures, attack: str) -> None:
+        self._sweep, self._spec, self._figures, self._attack = sweep, spec, figures, attack
+        self._ways: dict[type, Callable[[Any], Figure | None]] = {
+            Lines: self._lines,
+            Bars: self._bars,
+            Tradeoff: self._tradeoff,
+            Places: self._places,
+            Path: self._path,
+            Inspected: self._inspected,
+        }
+
+    def draw(self, picture: Picture) -> Figure | None:
+        """None where no run has what it shows."""
+        return self._ways[type(picture)](picture)
+
+    def _lines(self, picture: Lines) -> Figure | None:
+        rows = chosen(self._figures.of_attack(picture.table, self._attack), picture.where)
+        published = agreeing(self._spec.numbers, picture.where)
+        panels = []
+        for figure in picture.figures:
+            lines = [
+                _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
+                for own in _groups(rows, picture.lines)
+            ]
+            shown = tuple(line for line in lines if line.is_drawn)
+            if not shown:
+                continue
+            reference = _reference(rows, picture.reference, figure)
+            panels.append(
+                LinePanel(
+                    "",
+                    figure_name(picture.x).label,
+                    figure_name(figure).label,
+                    shown,
+                    picture.log_x,
+                    picture.log_y,
+                    *reference,
+                )
+            )
+        return draw_lines(panels, self._spec.title) if panels else None
+
+    def _bars(self, picture: Bars) -> Figure | None:
+        rows = chosen(self._figures.of_attack("runs", self._attack), picture.where)
+        groups, series = _groups(rows, picture.groups), _groups(rows, picture.bars)
+        panels = []
+        for figure in picture.figures:
+            bars = tuple(
+                Bar(
+                    _called(own),
+                    tuple(_values(chosen(rows, {**group, **own}), figure) for group in groups),
+                    tuple(
+                        _paper(agreeing(self._spec.numbers, {**group, **own}), figure)
+                        for group in groups
+                    ),
+                )
+                for own in series
+            )
+            if any(bar.is_drawn for bar in bars):
+                names = tuple(map(_called, groups))
+                reference = _reference(rows, picture.reference, figure)
+                panels.append(BarPanel("", figure_name(figure).label, names, bars, *reference))
+        return draw_bars(panels, self._spec.title) if panels else None
+
+    def _tradeoff(self, picture: Tradeoff) -> Figure | None:
+        rows = chosen(self._figures.of_attack("runs", self._attack), picture.where)
+        rows = [row for row in rows if row.get("rmse_db") is not None]
+        panels = [
+            TradeoffPanel(figure_name(each).words, self._attack, each, figure_name(each).label)
+            for each in picture.figures
+        ]
+        return draw_tradeoffs(rows, panels, self._spec.title) if rows else None
+
+    def _places(self, picture: Places) -> Figure | None:
+        panels = []
+        for where in picture.panels:
+            record = self._kept(where)
+            if record is not None and self._attack in record.found:
+                panels.append(self._place_panel(picture, where, record))
+        area = self._sweep.stage(self._spec).area
+        return draw_places(panels, area, self._spec.title) if panels else None
+
+    def _place_panel(self, picture: Places, where: Where, record: Record) -> PlacePanel:
+        truth = self._sweep.truth(self._spec, where)
+        wanted = set(picture.rounds) & set(truth) or set(truth)
+        found = [each for each in record.found[self._attack] if each[0] in wanted]
+        places_m = np.array([each[2:] for each in found], float).reshape(-1, 2)
+        points = [each for t, each in truth.items() if t in wanted]
+        selected = [np.array(xy) for t, xy in record.chosen.items() if int(t) in wanted and xy]
+        emd = mean(chosen(record.rows, {"attack": self._attack}), "emd_paper")
+        score = "" if picture.rounds or emd is None else f": EMD {emd:.1f} √m"
+        return PlacePanel(
+            _called(where) + score,
+            LocalData.join(points).xy_m,
+            places_m,
+            np.array([each[0] for each in found], np.int64),
+            np.vstack(selected) if selected else None,
+            None,
+            np.array([each.centroid_m for each in points]) if picture.rounds else None,
+        )
+
+    def _path(self, picture: Path) -> Figure | None:
+        record = self._kept(picture.where)
+        if record is None or not record.path:
+            return None
+        path_m = np.array(record.path)
+        truth = next(iter(self._sweep.truth(self._spec, picture.where).values()))
+        away_m = np.linalg.norm(path_m[-1] - truth.centroid_m)
+        facts = f"{away_m:,.0f} m from the centroid after {len(path_m) - 1:,} iterations"
+        heading = f"{as_written(self._spec.title)}\n{facts}"
+        return draw_way(path_m, truth, self._sweep.stage(self._spec).area, heading)
+
+    def _inspected(self, picture: Inspected) -> Figure:
+        return picture_of_data(picture.picture, self._sweep.stage(self._spec).data)
+
+    def _kept(self, where: Where) -> Record | None:
+        """The first seed's run whose keys fit; a picture shows one run."""
+        fitting = (each for each in self._figures.records(where) if each.failed is None)
+        return next(fitting, None)
+
+
+def _line(name: str, x: str, figure: str, rows: Sequence[Row], published: Sequence[Row]) -> Line:
+    places = tuple(dict.fromkeys(row[x] for row in rows if x in row))
+    return Line(
+        name,
+        places,
+        tuple(_values(chosen(rows, {x: place}), figure) for place in places),
+        tuple(_paper(agreeing(published, {x: place}), figure) for place in places),
+    )
+
+
+def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """The combinations of some keys that the rows have, in their order."""
+    found = dict.fromkeys(tuple((key, row[key]) for key in keys if key in row) for row in rows)
+    return [dict(pairs) for pairs in found]
+
+
+def _called(where: Mapping[str, Any]) -> str:
+    return ", ".join(str(value) for value in where.values())
+
+
+def _values(rows: Sequence[Row], figure: str) -> tuple[float, ...]:
+    return tuple(figure_name(figure).factor * value for value in numbers(rows, figure))
+
+
+def _paper(published: Sequence[Row], figure: str) -> float | None:
+    value = mean(published, figure)
+    return None if value is None else figure_name(figure).factor * value
+
+
+def _reference(rows: Sequence[Row], reference: str | None, figure: str) -> tuple[float | None, str]:
+    """Random guesses are drawn where the figure is of their kind: the EMD beside an EMD."""
+    value = mean(rows, reference) if reference else None
+    if value is None or figure != "emd_paper":
+        return None, ""
+    return value, "random guesses"
