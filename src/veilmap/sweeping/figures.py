@@ -80,6 +80,8 @@ def _under_attacks(claim: Claim, figures: Figures) -> list[Verdict]:
     attacks = figures.attacks or (NO_ATTACK,)
     if claim.rule.figure in _OF_DLG and DLG in attacks:
         attacks = (DLG,)
-    if claim.rule.figure in _OF_NO_ATTACK:
+    # Who is private enough, a rule of prices learns from an attack.
+    looked_at = {claim.rule.figure, getattr(claim.rule, "private", claim.rule.figure)}
+    if looked_at <= _OF_NO_ATTACK:
         return [decide(claim, figures.of_attack(claim.table, attacks[0]), None)]
     return [decide(claim, figures.of_attack(claim.table, attack), attack) for attack in attacks]
