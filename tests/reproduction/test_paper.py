@@ -5,7 +5,7 @@ import pytest
 
 from veilmap.reproduction.labels import paper_specs
 from veilmap.sweeping.grid import planned
-from veilmap.sweeping.rules import Least
+from veilmap.sweeping.rules.trends import Least
 from veilmap.sweeping.selection import chosen
 from veilmap.sweeping.sweep import Sweep
 

@@ -3,21 +3,10 @@ from math import nan
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.sweeping.rules import (
-    RULES,
-    Above,
-    AtLeast,
-    AtMost,
-    Cheapest,
-    Falls,
-    Fraction,
-    Least,
-    Order,
-    Ratio,
-    Rises,
-    Same,
-    SameAs,
-)
+from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
+from veilmap.sweeping.rules.comparisons import Above, Cheapest, Fraction, Order, Ratio
+from veilmap.sweeping.rules.kinds import RULES
+from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
 
 def rows_of(key="k", figure="f", **values):

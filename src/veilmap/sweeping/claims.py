@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from veilmap.errors import UserError, unknown_choice
 from veilmap.settings import parse
-from veilmap.sweeping.rules import RULES, Rule
+from veilmap.sweeping.rules.kinds import RULES
+from veilmap.sweeping.rules.rule import Rule
 
 Table = Literal["runs", "rounds", "training", "gradient"]
 

@@ -109,8 +109,11 @@ class Drawings:
 
     def _place_panel(self, picture: Places, where: Where, record: Record) -> PlacePanel:
         truth = self._sweep.truth(self._spec, where)
-        wanted = set(picture.rounds) & set(truth) or set(truth)
-        found = [each for each in record.found[self._attack] if each[0] in wanted]
+        found = record.found[self._attack]
+        attacked = sorted({int(each[0]) for each in found})
+        numbered = dict(enumerate(attacked, 1))
+        wanted = {numbered[i] for i in picture.rounds if i in numbered} or set(truth)
+        found = [each for each in found if each[0] in wanted]
         places_m = np.array([each[2:] for each in found], float).reshape(-1, 2)
         points = [each for t, each in truth.items() if t in wanted]
         selected = [np.array(xy) for t, xy in record.chosen.items() if int(t) in wanted and xy]

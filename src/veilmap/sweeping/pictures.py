@@ -60,7 +60,7 @@ class Places:
 
     Attributes:
         panels: which runs, one each; they must keep what was found.
-        rounds: only these; all if not given.
+        rounds: which of the attacked ones, from 1; all if not given.
     """
 
     panels: tuple[Where, ...]

@@ -23,6 +23,13 @@ class Store:
             return None
         return record if case.keep <= set(record.kept) and not record.again else None
 
+    def kept(self, case: Case, fingerprint: str) -> frozenset[str]:
+        """What a run that is there keeps, and one in its place should keep too."""
+        try:
+            return frozenset(json.loads(self._file(case, fingerprint).read_bytes())["kept"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return frozenset()
+
     def save(self, case: Case, fingerprint: str, record: Record) -> None:
         """One line of JSON, which thousands of rounds would else spread over as many."""
         text = json.dumps(record.as_dict(), allow_nan=False)

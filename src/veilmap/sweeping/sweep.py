@@ -58,12 +58,16 @@ class Sweep:
         store = None if out is None else Store(out)
         wanted = self._wanted()
         done: dict[str, Record] = {}
+        missing: dict[Case, str] = {}
         for digest, case in wanted.items():
-            kept = store and store.load(case, self._fingerprints[case.data])
+            about = self._fingerprints[case.data]
+            kept = store and store.load(case, about)
             if kept:
                 done[digest] = kept
+            else:
+                also = store.kept(case, about) if store else frozenset()
+                missing[replace(case, keep=case.keep | also)] = digest
         hooks.on_begin(len(wanted), len(done))
-        missing = {case: digest for digest, case in wanted.items() if digest not in done}
         with closing(run_all(run_case, list(missing), self._measurements, jobs)) as running:
             for case, record in running:
                 done[missing[case]] = record
@@ -123,7 +127,7 @@ class Sweep:
         about = f"{stage.data.source} {stage.data.cells[0]} {plan.case.data}"
         if about not in self._measurements:
             self._measurements[about] = stage.of(plan.users)
-            self._fingerprints[about] = self._measurements[about].fingerprint
+            self._fingerprints[about] = _fingerprint(self._measurements[about])
         return replace(plan, case=replace(plan.case, data=about))
 
     def _wanted(self) -> dict[str, Case]:
@@ -155,6 +159,11 @@ def _named_stage(found: Stage, wanted: Data) -> Stage:
     others = tuple(user for user in found.data.users if user not in taken)
     background = (wanted.background,) if wanted.background else others
     return Stage(found.data, found.target, similar, dissimilar, background, wanted.area_of)
+
+
+def _fingerprint(data: Measurements) -> str:
+    """Of the rows, and of what decides where days are cut and how far apart places are."""
+    return f"{data.fingerprint} {data.timezone} {data.projection.epsg}"
 
 
 def _given_stage(given: Given, cell_rank: int) -> Stage:

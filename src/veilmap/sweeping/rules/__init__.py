@@ -1,0 +1,1 @@
+"""Kinds of claims: what the figures of one seed must be like."""

@@ -1,0 +1,59 @@
+"""Figures against a number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from veilmap.sweeping.selection import Row, Where, chosen, mean, numbers
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """The figure is above a bound in every row that fits."""
+
+    figure: str
+    where: Where
+    bound: float
+    joint: ClassVar[str] = ", "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        (least,) = self.values(rows)
+        return None if least is None else least - self.bound
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [min(numbers(chosen(rows, self.where), self.figure), default=None)]
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """The figure is below a bound in every row that fits."""
+
+    figure: str
+    where: Where
+    bound: float
+    joint: ClassVar[str] = ", "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        (most,) = self.values(rows)
+        return None if most is None else self.bound - most
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [max(numbers(chosen(rows, self.where), self.figure), default=None)]
+
+
+@dataclass(frozen=True)
+class SameAs:
+    """The figure, mean over the rows that fit, differs from a number by less than a margin."""
+
+    figure: str
+    where: Where
+    to: float
+    margin: float
+    joint: ClassVar[str] = ", "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        (value,) = self.values(rows)
+        return None if value is None else self.margin - abs(value - self.to)
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [mean(chosen(rows, self.where), self.figure)]

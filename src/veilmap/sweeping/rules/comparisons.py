@@ -1,0 +1,115 @@
+"""Figures here against figures there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, isfinite
+from typing import ClassVar
+
+from veilmap.errors import UserError
+from veilmap.sweeping.selection import Row, Where, chosen, mean, numbers
+
+
+@dataclass(frozen=True)
+class Above:
+    """The figure is larger here than there; means, where several rows fit."""
+
+    figure: str
+    high: Where
+    low: Where
+    joint: ClassVar[str] = " against "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        high, low = self.values(rows)
+        return None if high is None or low is None else high - low
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [mean(chosen(rows, where), self.figure) for where in (self.high, self.low)]
+
+
+@dataclass(frozen=True)
+class Order:
+    """The figure rises from each part to the next; the smallest of the rises decides."""
+
+    figure: str
+    order: tuple[Where, ...]
+    joint: ClassVar[str] = " → "
+
+    def __post_init__(self) -> None:
+        if len(self.order) < 2:
+            raise UserError(f"order must have two parts or more, got {len(self.order)}")
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        known = [value for value in self.values(rows) if value is not None]
+        if len(known) < len(self.order):
+            return None
+        return min(later - earlier for earlier, later in pairwise(known))
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [mean(chosen(rows, where), self.figure) for where in self.order]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The figure here is at most so many times the figure there."""
+
+    figure: str
+    low: Where
+    high: Where
+    at_most: float
+    joint: ClassVar[str] = " against "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        low, high = self.values(rows)
+        return None if low is None or high is None else self.at_most * high - low
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [mean(chosen(rows, where), self.figure) for where in (self.low, self.high)]
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """The figure is at most such a part of another figure of the same rows."""
+
+    figure: str
+    of: str
+    where: Where
+    at_most: float
+    joint: ClassVar[str] = " against "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        part, whole = self.values(rows)
+        return None if part is None or whole is None else self.at_most * whole - part
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [mean(chosen(rows, self.where), figure) for figure in (self.figure, self.of)]
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """Of all rows private enough, one of ours has the least figure, such as the RMSE."""
+
+    figure: str
+    ours: Where
+    others: Where
+    private: str
+    at_least: float
+    joint: ClassVar[str] = " against "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        ours, others = self.values(rows)
+        if ours is None and others is None:
+            return None
+        difference = (inf if others is None else others) - (inf if ours is None else ours)
+        # Only one side is private enough at any price.
+        return difference if isfinite(difference) else None
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        return [self._least(chosen(rows, where)) for where in (self.ours, self.others)]
+
+    def _least(self, rows: Sequence[Row]) -> float | None:
+        enough = [row for row in rows if self._is_private(row)]
+        return min(numbers(enough, self.figure), default=None)
+
+    def _is_private(self, row: Row) -> bool:
+        return any(value >= self.at_least for value in numbers([row], self.private))
