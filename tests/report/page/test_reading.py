@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-PALETTE = (files("veilmap.report.page") / "assets/styles/palette.css").read_text()
+PALETTE = (files("veilmap.report.frame") / "assets/styles/palette.css").read_text()
 
 
 @pytest.mark.parametrize("width", [320, 375, 860])
