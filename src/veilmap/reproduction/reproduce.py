@@ -14,6 +14,7 @@ from veilmap.measurements import Measurements
 from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
+from veilmap.reproduction.page import board_page
 from veilmap.study.pool import all_jobs
 from veilmap.study.results import results, versions
 from veilmap.sweeping.figures import Figures
@@ -80,6 +81,7 @@ def reproduce(
     if folder is not None:
         write_json(folder / RESULTS, _content(board, figures, sweep.specs))
         write_whole(folder / "board.md", board_markdown(board).encode())
+        write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
     return Reproduction(board, figures)
 
 
@@ -147,6 +149,11 @@ class _Board:
                 write_whole(self._folder / name, png(figure))
                 names.append(name)
         return names
+
+
+def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
+    names = (name for entry in board.entries for name in entry.pictures)
+    return {name: (folder / name).read_bytes() for name in names}
 
 
 def _content(board: Board, figures: Mapping[str, Figures], specs: Sequence[Spec]) -> dict[str, Any]:

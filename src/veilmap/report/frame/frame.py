@@ -22,12 +22,16 @@ def framed(
         tiles: a URL template; its server may send pictures. Without, nobody is asked for anything.
         content: what the template shows; ``title`` and ``kind`` stand in the frame.
     """
-    return _environment(template).get_template("page").render(
-        **content,
-        policy=policy(scripts, [style], tiles),
-        # Our own files, not data.
-        style=Markup(style),  # noqa: S704
-        scripts=[Markup(each) for each in scripts],  # noqa: S704
+    return (
+        _environment(template)
+        .get_template("page")
+        .render(
+            **content,
+            policy=policy(scripts, [style], tiles),
+            # Our own files, not data.
+            style=Markup(style),  # noqa: S704
+            scripts=[Markup(each) for each in scripts],  # noqa: S704
+        )
     )
 
 
