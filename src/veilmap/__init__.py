@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from veilmap.local_data import Scaler
     from veilmap.measurements import Measurements
     from veilmap.model.network import Network
+    from veilmap.reproduction.reproduce import Reproduction, reproduce
     from veilmap.signal_map.export import export
     from veilmap.signal_map.signal_map import SignalMap
     from veilmap.sources.columns import Columns
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from veilmap.study.comparison import Comparison
     from veilmap.study.settings import RunSettings
     from veilmap.study.train import Run, train
+    from veilmap.sweeping.swept import Swept, sweep
     from veilmap.transcript import Transcript, TranscriptWriter
 
 __all__ = [
@@ -46,11 +48,13 @@ __all__ = [
     "Network",
     "Observation",
     "Reading",
+    "Reproduction",
     "Run",
     "RunSettings",
     "Scaler",
     "SideKnowledge",
     "SignalMap",
+    "Swept",
     "Training",
     "Transcript",
     "TranscriptWriter",
@@ -60,6 +64,8 @@ __all__ = [
     "compare",
     "export",
     "read",
+    "reproduce",
+    "sweep",
     "train",
 ]
 
@@ -76,11 +82,13 @@ _HOMES = {
     "Network": "veilmap.model.network",
     "Observation": "veilmap.federation.observation",
     "Reading": "veilmap.sources.reading",
+    "Reproduction": "veilmap.reproduction.reproduce",
     "Run": "veilmap.study.train",
     "RunSettings": "veilmap.study.settings",
     "Scaler": "veilmap.local_data",
     "SideKnowledge": "veilmap.federation.side_knowledge",
     "SignalMap": "veilmap.signal_map.signal_map",
+    "Swept": "veilmap.sweeping.swept",
     "Training": "veilmap.federation.plan",
     "Transcript": "veilmap.transcript",
     "TranscriptWriter": "veilmap.transcript",
@@ -90,6 +98,8 @@ _HOMES = {
     "compare": "veilmap.study.compare",
     "export": "veilmap.signal_map.export",
     "read": "veilmap.sources.reader",
+    "reproduce": "veilmap.reproduction.reproduce",
+    "sweep": "veilmap.sweeping.swept",
     "train": "veilmap.study.train",
 }
 

@@ -14,6 +14,8 @@ COMMANDS = {
     "inspect": "What is in a measurement file.",
     "train": "Train the signal map of one cell by online federated learning.",
     "attack": "Play the curious server: find where a user was from the updates alone.",
+    "sweep": "Run a grid of settings, several seeds each, and draw the frontier.",
+    "reproduce": "Run the paper's tables and figures, with a verdict on every claim.",
     "compare": "What differs in settings and figures between two runs, attacks or audits.",
     "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
     "tune": "Find the network and learning rate that suit a cell, by Hyperband.",

@@ -8,12 +8,12 @@ from typing import Any
 from veilmap.metrics.intervals import Interval
 from veilmap.sweeping.claims import Claim
 from veilmap.sweeping.figure_names import figure_name
-from veilmap.sweeping.figures import Figures, verdicts
+from veilmap.sweeping.figures import DLG, Figures, verdicts
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.verdict import Outcome, Verdict
 
 # The paper's own attacker decides; the others stand beside it.
-THE_PAPERS = "dlg"
+THE_PAPERS = DLG
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,18 @@ class Board:
     def counts_beside(self) -> Counter[Outcome]:
         lines = (line for entry in self.entries for line in entry.lines)
         return Counter(line.beside.outcome for line in lines if line.beside is not None)
+
+
+def counted_claims(counts: Counter[Outcome]) -> str:
+    """``of 13 claims: 2 hold, 11 undecided``."""
+    words = {
+        Outcome.HOLDS: "hold",
+        Outcome.FAILS: "do not hold",
+        Outcome.UNDECIDED: "are undecided",
+        Outcome.UNKNOWN: "cannot be told",
+    }
+    parts = [f"{counts[each]} {word}" for each, word in words.items() if counts[each]]
+    return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"
 
 
 def findings(spec: Spec, figures: Figures) -> list[Finding]:

@@ -1,9 +1,8 @@
 """The board as Markdown, for the documentation."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from veilmap.reproduction.board import Board, Entry, Finding, Line
+from veilmap.reproduction.board import Board, Entry, Finding, Line, counted_claims
 from veilmap.sweeping.verdict import Outcome
 
 ATTACKS = ("search", "neurons", "heatmap")
@@ -17,8 +16,8 @@ MARKS = {
 
 _EXPLAINED = (
     "**Effect** is above zero where a claim is true: a difference, a slope per step, or the",
-    "distance from a bound, paired over the seeds, with its 95 % interval. ✓ holds: the interval is",
-    "above zero; ✗ does not hold: it is below; ? undecided; – cannot be told, because no run has the",
+    "distance from a bound, paired over the seeds, with its 95 % interval. ✓ holds: all of it is",
+    "above zero; ✗ does not hold: it is below; ? undecided; – cannot be told: no run has the",
     "figure. The verdict is under the paper's own attack (DLG, start (ii), m = 400,000); the last",
     "columns give it under the others.",
 )
@@ -36,18 +35,13 @@ def _head(board: Board) -> Iterator[str]:
     yield f"Made by `veilmap reproduce`; {board.seeds} seeds, {board.data}; {board.machine};"
     yield f"{board.seconds / 60:,.0f} minutes of computing on one core."
     yield ""
-    yield _counted(f"On {board.data}", board.counts)
+    yield f"On {board.data}, {counted_claims(board.counts)}."
     if board.beside is not None:
         yield ""
-        yield _counted(f"On {board.beside}", board.counts_beside)
+        yield f"On {board.beside}, {counted_claims(board.counts_beside)}."
     yield ""
     yield from _EXPLAINED
     yield ""
-
-
-def _counted(where: str, counts: Counter[Outcome]) -> str:
-    parts = (f"{counts[each]} {each.words}" for each in Outcome if counts[each])
-    return f"{where}, of {sum(counts.values())} claims: {', '.join(parts)}."
 
 
 def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:

@@ -18,12 +18,10 @@ from veilmap.reproduction.page import board_page
 from veilmap.study.pool import all_jobs
 from veilmap.study.results import results, versions
 from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.stage import Given
 from veilmap.sweeping.sweep import Hooks, Sweep
-
-RUNS = "runs"
-RESULTS = "results.json"
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,9 @@ def reproduce(
     made = _Board(sweep, figures, folder, others, beside)
     board = made.board("the simulation" if data is None else data.source, 1 if quick else seeds)
     if folder is not None:
-        write_json(folder / RESULTS, _content(board, figures, sweep.specs))
+        rows = [row for spec in sweep.specs for row in rows_of(spec, figures[spec.label])]
+        write_json(folder / RESULTS, _content(board, rows))
+        write_rows(folder, rows)
         write_whole(folder / "board.md", board_markdown(board).encode())
         write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
     return Reproduction(board, figures)
@@ -137,18 +137,7 @@ class _Board:
     def _draw(self, spec: Spec, figures: Figures) -> list[str]:
         if self._folder is None:
             return []
-        # Matplotlib is slow to load.
-        from veilmap.canvas import png
-        from veilmap.sweeping.drawings import Drawings
-
-        drawings, names = Drawings(self._sweep, spec, figures, THE_PAPERS), []
-        for number, picture in enumerate(spec.pictures, 1):
-            figure = drawings.draw(picture)
-            if figure is not None:
-                name = f"{spec.label.replace(':', '-')}{'' if number == 1 else f'-{number}'}.png"
-                write_whole(self._folder / name, png(figure))
-                names.append(name)
-        return names
+        return list(draw_pictures(self._sweep, spec, figures, THE_PAPERS, self._folder))
 
 
 def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
@@ -156,9 +145,8 @@ def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names}
 
 
-def _content(board: Board, figures: Mapping[str, Figures], specs: Sequence[Spec]) -> dict[str, Any]:
+def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The content of ``results.json``: rows as everywhere, and the findings."""
-    rows = [{"label": spec.label, **row} for spec in specs for row in figures[spec.label].rows()]
     about = {
         "data": board.data,
         "seeds": board.seeds,

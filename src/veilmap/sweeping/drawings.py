@@ -18,7 +18,7 @@ from veilmap.sweeping.figure_names import figure_name
 from veilmap.sweeping.figures import Figures
 from veilmap.sweeping.pictures import Bars, Inspected, Lines, Path, Picture, Places, Tradeoff
 from veilmap.sweeping.record import Record
-from veilmap.sweeping.selection import Row, Where, chosen, mean, numbers
+from veilmap.sweeping.selection import Row, Where, agreeing, chosen, mean, numbers
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.sweep import Sweep
 
@@ -43,11 +43,11 @@ class Drawings:
 
     def _lines(self, picture: Lines) -> Figure | None:
         rows = chosen(self._figures.of_attack(picture.table, self._attack), picture.where)
-        published = chosen(self._spec.numbers, picture.where)
+        published = agreeing(self._spec.numbers, picture.where)
         panels = []
         for figure in picture.figures:
             lines = [
-                _line(_called(own), picture.x, figure, chosen(rows, own), chosen(published, own))
+                _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
                 for own in _groups(rows, picture.lines)
             ]
             shown = tuple(line for line in lines if line.is_drawn)
@@ -77,7 +77,7 @@ class Drawings:
                     _called(own),
                     tuple(_values(chosen(rows, {**group, **own}), figure) for group in groups),
                     tuple(
-                        _paper(chosen(self._spec.numbers, {**group, **own}), figure)
+                        _paper(agreeing(self._spec.numbers, {**group, **own}), figure)
                         for group in groups
                     ),
                 )
@@ -152,7 +152,7 @@ def _line(name: str, x: str, figure: str, rows: Sequence[Row], published: Sequen
         name,
         places,
         tuple(_values(chosen(rows, {x: place}), figure) for place in places),
-        tuple(_paper(chosen(published, {x: place}), figure) for place in places),
+        tuple(_paper(agreeing(published, {x: place}), figure) for place in places),
     )
 
 

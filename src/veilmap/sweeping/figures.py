@@ -4,12 +4,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veilmap.sweeping.claims import Table
+from veilmap.study.results import NO_ATTACK
+from veilmap.sweeping.claims import Claim, Table
 from veilmap.sweeping.record import Record, Row
 from veilmap.sweeping.selection import Where, chosen
 from veilmap.sweeping.verdict import Verdict, decide
 
-NO_ATTACK = "none"
+DLG = "dlg"
+# An iterative attack's alone, or told by each attack in its own terms.
+_OF_DLG = {"iterations", "cosine", "cosine_least"}
+# The same under every attack.
+_OF_NO_ATTACK = {
+    "rmse_db",
+    "rmse_past_db",
+    "rmse_past_gap_db",
+    "points",
+    "points_share",
+    "points_std_m",
+    "norm",
+    "small_share",
+    "measurements",
+    "rounds",
+    "user_emd",
+}
 
 
 @dataclass(frozen=True)
@@ -54,16 +71,15 @@ class Figures:
         return [(keys, record.failed) for keys, record in self.runs if record.failed is not None]
 
 
-def verdicts(claims: Sequence[Any], figures: Figures) -> list[list[Verdict]]:
+def verdicts(claims: Sequence[Claim], figures: Figures) -> list[list[Verdict]]:
     """For each claim its verdict under every attack that was run; one, where none has a part."""
-    found = []
-    for claim in claims:
-        under = [
-            decide(claim, figures.of_attack(claim.table, attack), attack)
-            for attack in figures.attacks or (NO_ATTACK,)
-        ]
-        # A figure that is the same under all attacks, such as the RMSE, belongs to none.
-        if len({each.effects for each in under}) == 1:
-            under = [decide(claim, figures.of_attack(claim.table, under[0].attack or ""), None)]
-        found.append(under)
-    return found
+    return [_under_attacks(claim, figures) for claim in claims]
+
+
+def _under_attacks(claim: Claim, figures: Figures) -> list[Verdict]:
+    attacks = figures.attacks or (NO_ATTACK,)
+    if claim.rule.figure in _OF_DLG and DLG in attacks:
+        attacks = (DLG,)
+    if claim.rule.figure in _OF_NO_ATTACK:
+        return [decide(claim, figures.of_attack(claim.table, attacks[0]), None)]
+    return [decide(claim, figures.of_attack(claim.table, attack), attack) for attack in attacks]

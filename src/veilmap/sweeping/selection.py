@@ -14,6 +14,15 @@ def chosen(rows: Sequence[Row], where: Where) -> list[Row]:
     return [row for row in rows if all(_fits(row.get(key), want) for key, want in where.items())]
 
 
+def agreeing(rows: Sequence[Row], where: Where) -> list[Row]:
+    """The rows that do not say otherwise; one without a key fits every value of it."""
+    return [
+        row
+        for row in rows
+        if all(_fits(row[key], want) for key, want in where.items() if key in row)
+    ]
+
+
 def numbers(rows: Sequence[Row], figure: str) -> list[float]:
     """The figure of each row that has it."""
     values = (row.get(figure) for row in rows)

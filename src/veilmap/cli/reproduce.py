@@ -1,0 +1,93 @@
+"""``veilmap reproduce``."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from veilmap.cli.console import say, stdout, table
+from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.cli.sweeping import other_data, swept_with
+from veilmap.errors import UserError
+from veilmap.reproduction.board import Board, counted_claims
+from veilmap.reproduction.labels import paper_specs
+from veilmap.reproduction.reproduce import reproduce
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+
+
+def reproduce_(
+    labels: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    *,
+    list: bool = False,
+    out: Path = Path("reproduction"),
+    data: str | None = None,
+    cell: str | None = None,
+    target: str | None = None,
+    seeds: int = 5,
+    quick: bool = False,
+    beside: Path | None = None,
+    jobs: int | None = None,
+    columns: ColumnOptions = Columns(),
+    reading: ReadingOptions = Reading(),
+) -> None:
+    """Run tables and figures of the paper, and decide every claim that they carry.
+
+    On the simulated campus and London, or on any measurements. Ctrl-C keeps what is finished, and
+    the same command goes on from there.
+
+    Args:
+        labels: as in the paper, such as tab:radiocells; "all" for everything.
+        list: name all labels, and run nothing.
+        out: folder for runs, rows (Parquet and JSON), pictures and the board (Markdown and HTML).
+        data: measurements in place of the simulated ones: a file, a folder or an archive.
+        cell: the cell in them; the densest by default.
+        target: the user to attack, or how the name begins; the densest by default.
+        seeds: how often everything is run.
+        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
+        beside: the --out of a reproduction on other data, whose findings stand beside these.
+        jobs: how many runs at once; by default one per core.
+    """
+    if list:
+        _show_labels()
+        return
+    if not labels:
+        raise UserError("no label is given; name some, or all, or look them up with --list")
+    paper_specs(labels)  # refuses unknown ones before the data are read
+    given = other_data(data, columns, reading)
+    with swept_with(out) as hooks:
+        done = reproduce(
+            labels,
+            out=out,
+            data=given,
+            cell=cell,
+            target=target,
+            seeds=seeds,
+            quick=quick,
+            beside=beside,
+            jobs=jobs,
+            hooks=hooks,
+        )
+    _show(done.board)
+    say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")
+
+
+def _show_labels() -> None:
+    lines = table(None, "label", "what", "claims", left=2)
+    for spec in paper_specs():
+        lines.add_row(spec.label, spec.title, str(len(spec.claims)))
+    stdout.print(lines)
+
+
+def _show(board: Board) -> None:
+    for entry in board.entries:
+        if not entry.lines:
+            say(f"\n{entry.label}: {entry.title}: {', '.join(entry.pictures)}")
+            continue
+        lines = table(f"\n{entry.label}: {entry.title}", "claim", "the paper", "here", "", left=4)
+        for line in entry.lines:
+            lines.add_row(line.says, line.paper, line.here.values, line.here.outcome.words)
+        stdout.print(lines)
+        for why in entry.failed:
+            say(f"no figures: {why}")
+    say(f"\n{counted_claims(board.counts)}")

@@ -1,0 +1,53 @@
+"""What the commands that run many runs share: their data, a progress bar, Ctrl-C."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from veilmap.cli.console import progress, say, stderr
+from veilmap.cli.data import read_and_say
+from veilmap.errors import UserError
+from veilmap.measurements import Measurements
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+from veilmap.sweeping.case import Case
+from veilmap.sweeping.record import Record
+from veilmap.sweeping.sweep import Hooks
+
+INTERRUPTED = 130
+
+
+def other_data(data: str | None, columns: Columns, reading: Reading) -> Measurements | None:
+    """The measurements given in place of those that a spec names."""
+    return None if data is None else read_and_say(data, columns, reading)
+
+
+@contextmanager
+def swept_with(out: Path) -> Iterator[Hooks]:
+    """A progress bar over all runs; an interrupt says what is kept."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file; choose a folder for --out")
+    counts = {"done": 0, "all": 0}
+    with progress() as bar:
+        job = bar.add_task("running", total=None)
+
+        def begin(runs: int, kept: int) -> None:
+            counts.update(done=kept, all=runs)
+            before = f", {kept:,} of them from before" if kept else ""
+            say(f"{runs:,} runs{before}")
+            bar.update(job, total=runs, completed=kept)
+
+        def one_more(case: Case, record: Record) -> None:
+            counts["done"] += 1
+            bar.advance(job)
+            if record.failed is not None:
+                say(f"no figures: {case.settings.configuration}, seed {case.seed}: {record.failed}")
+
+        try:
+            yield Hooks(begin, one_more)
+        except KeyboardInterrupt:
+            bar.stop()
+            kept = f"{counts['done']:,} of {counts['all']:,} runs are kept in {out}"
+            stderr.print(f"stopped; {kept}; the same command goes on from there", soft_wrap=True)
+            sys.exit(INTERRUPTED)

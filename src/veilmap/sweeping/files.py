@@ -1,0 +1,74 @@
+"""What a sweep leaves besides its runs: rows, and pictures."""
+
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from veilmap.files import write_whole
+from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.spec import Spec
+from veilmap.sweeping.sweep import Sweep
+
+RUNS = "runs"
+RESULTS = "results.json"
+ROWS = "rows.parquet"
+
+
+def rows_of(spec: Spec, figures: Figures) -> list[dict[str, Any]]:
+    """One per run and attack; what tells runs apart stands in ``configuration``."""
+    return [
+        {
+            **row,
+            "label": spec.label,
+            "configuration": " | ".join((spec.label, *(str(each) for each in keys.values()))),
+            "trained": row["configuration"],
+            **{f"key_{name}": value for name, value in keys.items()},
+        }
+        for keys, record in figures.runs
+        for row in record.rows
+    ]
+
+
+def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """As Parquet: keys as text, figures as numbers; what phones did step by step is left out."""
+    flat = [
+        {
+            name: str(value) if name.startswith("key_") else value
+            for name, value in row.items()
+            if not isinstance(value, list | dict)
+        }
+        for row in rows
+    ]
+    packed = BytesIO()
+    pl.DataFrame(flat, infer_schema_length=None).write_parquet(packed)
+    write_whole(folder / ROWS, packed.getvalue())
+
+
+def draw_pictures(
+    sweep: Sweep, spec: Spec, figures: Figures, attack: str, folder: Path
+) -> Iterator[str]:
+    """Draw and write the pictures of a spec; gives the name of each file."""
+    # Matplotlib is slow to load.
+    from veilmap.canvas import png
+    from veilmap.sweeping.drawings import Drawings
+
+    drawings = Drawings(sweep, spec, figures, attack)
+    for number, picture in enumerate(spec.pictures, 1):
+        figure = drawings.draw(picture)
+        if figure is not None:
+            name = f"{spec.label.replace(':', '-')}{'' if number == 1 else f'-{number}'}.png"
+            write_whole(folder / name, png(figure))
+            yield name
+
+
+def summary(spec: Spec, figures: Figures) -> list[tuple[Mapping[str, Any], str, list[Any]]]:
+    """For every combination of keys and every attack, the rows of its seeds."""
+    found: dict[tuple[Any, ...], tuple[Mapping[str, Any], str, list[Any]]] = {}
+    for keys, record in figures.runs:
+        for row in record.rows:
+            key = (*keys.items(), row["attack"])
+            found.setdefault(key, (keys, row["attack"], []))[2].append(row)
+    return list(found.values())

@@ -1,0 +1,87 @@
+import json
+import time
+
+import pytest
+
+from tests.conftest import make_measurements
+from veilmap.errors import UserError
+from veilmap.reproduction.labels import paper_specs
+from veilmap.reproduction.reproduce import reproduce
+from veilmap.sweeping.sweep import Hooks
+
+FEW = ("fig:all_comparison_1week", "fig:uci_stats_top_cells")
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """Every table and figure in its quick form, and how long that took."""
+    folder, before = tmp_path_factory.mktemp("everything"), time.perf_counter()
+    return folder, reproduce(quick=True, out=folder, jobs=2), time.perf_counter() - before
+
+
+def test_every_spec_runs_in_its_quick_form_within_three_minutes(everything):
+    _, done, seconds = everything
+    assert seconds < 180
+    for label, figures in done.figures.items():
+        # A rate of 0.1 diverges, in the paper too.
+        why = [why for _, why in figures.failed if "diverged" not in why]
+        assert not why, label
+    assert [entry.label for entry in done.board.entries] == [s.label for s in paper_specs()]
+
+
+def test_every_picture_of_every_spec_is_drawn(everything):
+    folder, done, _ = everything
+    for spec, entry in zip(paper_specs(), done.board.entries, strict=True):
+        assert len(entry.pictures) == len(spec.pictures), spec.label
+        assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in entry.pictures)
+
+
+def test_every_claim_is_about_a_figure_that_its_runs_have(everything):
+    _, done, _ = everything
+    for spec in paper_specs():
+        for claim in spec.claims:
+            rows = done.figures[spec.label].rows(claim.table)
+            assert any(row.get(claim.rule.figure) is not None for row in rows), claim.says
+
+
+def test_what_is_finished_is_not_run_again(everything):
+    folder, done, _ = everything
+    begun, more = [], []
+    again = reproduce(
+        FEW, quick=True, out=folder, jobs=1, hooks=Hooks(lambda *n: begun.append(n), more.append)
+    )
+    assert begun[0][0] == begun[0][1] > 0
+    assert not more
+    for label in FEW:
+        assert again.figures[label] == done.figures[label]
+
+
+def test_other_data_take_the_place_of_the_simulated(small_campus, tmp_path):
+    done = reproduce(FEW, data=small_campus, quick=True, out=tmp_path / "other", jobs=1)
+    assert done.board.data == small_campus.source
+    content = json.loads((tmp_path / "other" / "results.json").read_text())
+    assert {row["target"] for row in content["rows"]} == {small_campus.of_cell(None).users[0]}
+    beside = reproduce(
+        FEW, quick=True, out=tmp_path / "here", beside=tmp_path / "other", jobs=1
+    ).board
+    assert beside.beside == small_campus.source
+    assert all(line.beside is not None for entry in beside.entries for line in entry.lines)
+
+
+def test_a_role_that_nobody_has_is_told_and_the_rest_goes_on(tmp_path):
+    two = make_measurements(rows=400, users=2, step_s=3600.0)
+    done = reproduce(("fig:radio_cell_x455_heatmap",), data=two, quick=True, jobs=1)
+    assert any(
+        "nobody is background among the 2 users" in why
+        for e in done.board.entries
+        for why in e.failed
+    )
+
+
+def test_misuse_is_refused_with_a_way_out(tmp_path, small_campus):
+    with pytest.raises(UserError, match="seeds must be at least 1, got 0"):
+        reproduce(FEW, seeds=0)
+    with pytest.raises(UserError, match="give those too"):
+        reproduce(FEW, cell="x204")
+    with pytest.raises(UserError, match="holds no finished reproduction"):
+        reproduce(FEW, quick=True, beside=tmp_path)

@@ -1,0 +1,79 @@
+import pytest
+
+from veilmap.sweeping.drawings import Drawings
+from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.pictures import picture_of
+from veilmap.sweeping.record import Record
+from veilmap.sweeping.spec import Data, Spec
+
+NUMBERS = ({"eps_m": 1, "emd_paper": 9.61, "diverged_share": 0.18},)
+SPEC = Spec("tab:x", "By eps", "", Data(), (), NUMBERS)
+
+
+def run_of(eps_m, seed, emd_paper, attack="dlg"):
+    row = {
+        "configuration": f"fedavg + diverse:eps_m={eps_m}",
+        "attack": attack,
+        "seed": seed,
+        "rmse_db": 5.0 + seed,
+        "emd_paper": emd_paper,
+        "emd_random_paper": 20.0,
+        "diverged_share": 0.25,
+    }
+    return {"name": "Diverse", "eps_m": eps_m}, Record("fedavg", seed, (row,))
+
+
+FIGURES = Figures((run_of(1, 0, 7.0), run_of(1, 1, 9.0), run_of(50, 0, 12.0), run_of(50, 1, 14.0)))
+
+
+def drawn(found=FIGURES, **picture):
+    # Only maps ask the sweep for positions.
+    return Drawings(None, SPEC, found, "dlg").draw(picture_of(picture))
+
+
+def points_of(axes):
+    """The marks of all lines, as drawn."""
+    return [tuple(line.get_ydata()) for line in axes.get_lines()]
+
+
+def test_a_line_goes_through_the_means_over_the_seeds_and_the_paper_s_number_stands_there_too():
+    axes = drawn(kind="lines", x="eps_m", figures=["emd_paper"], reference="emd_random_paper").axes[
+        0
+    ]
+    assert (8.0, 13.0) in points_of(axes)
+    assert any(9.61 in each for each in points_of(axes))
+    assert any(set(each) == {20.0} for each in points_of(axes))  # random guesses
+    assert axes.get_ylabel() == "EMD, √m"
+    assert axes.get_xlabel() == "eps, m"
+
+
+def test_shares_are_drawn_in_per_cent_as_the_axis_says():
+    axes = drawn(kind="lines", x="eps_m", figures=["diverged_share"]).axes[0]
+    assert (25.0, 25.0) in points_of(axes)
+    assert axes.get_ylabel() == "diverged, %"
+
+
+def test_there_is_one_panel_for_each_figure_that_some_run_has():
+    figure = drawn(kind="lines", x="eps_m", figures=["emd_paper", "distance_m", "rmse_db"])
+    assert [axes.get_ylabel() for axes in figure.axes] == ["EMD, √m", "RMSE, dB"]
+
+
+def test_a_bar_ends_at_the_mean():
+    axes = drawn(kind="bars", figures=["emd_paper"], groups=["eps_m"]).axes[0]
+    ends = {round(bar.get_height(), 6) for bar in axes.patches} | {
+        round(bar.get_width(), 6) for bar in axes.patches
+    }
+    assert {8.0, 13.0} <= ends
+
+
+def test_a_tradeoff_has_a_panel_for_each_figure_of_privacy():
+    figure = drawn(kind="tradeoff", figures=["emd_paper", "diverged_share"])
+    assert len(figure.axes) == 2
+
+
+@pytest.mark.parametrize("kind", ["lines", "bars", "tradeoff", "path"])
+def test_without_figures_nothing_is_drawn(kind):
+    needed = {"lines": {"x": "eps_m"}, "bars": {}, "tradeoff": {}, "path": {}}[kind]
+    figures = {} if kind == "path" else {"figures": ["emd_paper"]}
+    failed = Figures((({"name": "Diverse", "eps_m": 1}, Record("fedavg", 0, failed="diverged")),))
+    assert drawn(failed, kind=kind, **needed, **figures) is None
