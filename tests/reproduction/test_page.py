@@ -29,8 +29,15 @@ def html():
 
 def test_it_says_at_the_top_how_many_claims_hold(html):
     words = text_of(html)
-    assert "2 of 6 claims of the paper hold on the simulation; 2 do not." in words
+    assert "2 of 6 claims of the paper hold on the simulation; 2 do not, 2 are open." in words
     assert "✓ holds 2 ✗ does not hold 2 ? undecided 1 – cannot be told 1" in words
+
+
+def test_one_claim_holds_and_two_hold():
+    lines = (make_line("a"), make_line("b", FAILS), make_line("c", UNDECIDED))
+    board = replace(make_board(), entries=(make_entry("fig:x", "x", lines),))
+    words = text_of(board_page(board, {}))
+    assert "1 of 3 claims of the paper holds on the simulation; 1 does not, 1 is open." in words
 
 
 def test_the_claims_on_the_other_data_are_counted_by_themselves(html):

@@ -31,6 +31,7 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         [_script()],
         title="The paper, claim by claim",
         kind="reproduction",
+        headline=_headline(board),
         board=board,
         pictures={name: Picture.of(png) for name, png in pictures.items()},
         tallies=tallies,
@@ -82,6 +83,17 @@ class Picture:
         # The header of a PNG has both right after its name.
         width, height = unpack(">II", png[16:24])
         return cls(f"data:image/png;base64,{b64encode(png).decode('ascii')}", width, height)
+
+
+def _headline(board: Board) -> str:
+    counts = board.counts
+    holds, fails, claims = counts[Outcome.HOLDS], counts[Outcome.FAILS], counts.total()
+    rest = claims - holds - fails
+    return (
+        f"{holds} of {_counted(claims, 'claim')} of the paper {'holds' if holds == 1 else 'hold'} "
+        f"on {board.data}; {fails} {'does' if fails == 1 else 'do'} not, "
+        f"{rest} {'is' if rest == 1 else 'are'} open."
+    )
 
 
 def _in_words(counts: Counter[Outcome]) -> str:
