@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+# One browser for all tests, as fixtures.
+from tests.browsing import browser, open_file  # noqa: F401
 from veilmap.local_data import LocalData, Scaler
 from veilmap.measurements import Measurements
 from veilmap.sources import campus

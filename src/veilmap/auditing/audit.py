@@ -12,7 +12,7 @@ from veilmap.auditing.work import Hooks, Work
 from veilmap.errors import UserError
 from veilmap.files import write_json
 from veilmap.measurements import Measurements
-from veilmap.report.page.policy import tile_origin
+from veilmap.report.frame.policy import tile_origin
 from veilmap.sources.reader import read
 from veilmap.study.pool import all_jobs
 

@@ -14,6 +14,7 @@ from veilmap.measurements import Measurements
 from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
+from veilmap.reproduction.page import board_page
 from veilmap.study.pool import all_jobs
 from veilmap.study.results import results, versions
 from veilmap.sweeping.figures import Figures
@@ -80,6 +81,7 @@ def reproduce(
         write_json(folder / RESULTS, _content(board, rows))
         write_rows(folder, rows)
         write_whole(folder / "board.md", board_markdown(board).encode())
+        write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
     return Reproduction(board, figures)
 
 
@@ -136,6 +138,11 @@ class _Board:
         if self._folder is None:
             return []
         return list(draw_pictures(self._sweep, spec, figures, THE_PAPERS, self._folder))
+
+
+def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
+    names = (name for entry in board.entries for name in entry.pictures)
+    return {name: (folder / name).read_bytes() for name in names}
 
 
 def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:

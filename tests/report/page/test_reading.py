@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-PALETTE = (files("veilmap.report.page") / "assets/styles/palette.css").read_text()
+PALETTE = (files("veilmap.report.frame") / "assets/styles/palette.css").read_text()
 
 
 @pytest.mark.parametrize("width", [320, 375, 860])
@@ -112,6 +112,10 @@ def test_a_command_is_copied(town_file, open_file):
         ("ink", "paper"), ("ink", "panel"), ("ink", "warn"), ("ink", "good"),
         ("ink-soft", "paper"), ("ink-soft", "panel"), ("good-ink", "good"), ("good-ink", "panel"),
         ("link", "paper"), ("on-press", "press"),
+        ("holds-text", "holds-tint"), ("fails-text", "fails-tint"),
+        ("undecided-text", "undecided-tint"), ("unknown-text", "unknown-tint"),
+        ("on-verdict", "holds"), ("on-verdict", "fails"),
+        ("on-verdict", "undecided"), ("on-verdict", "unknown"),
     ],
 )  # fmt: skip
 def test_text_stands_out_from_its_ground(theme, text, ground):

@@ -1,23 +1,21 @@
-"""The page's own files: styles and scripts, in the order in which they build on each other."""
+"""The audit's own files: styles and scripts, in the order in which they build on each other."""
 
 from functools import cache
 from importlib.resources import files
+
+from veilmap.report.frame import assets
 
 _FOLDER = files(__package__) / "assets"
 _LEAFLET = "vendor/leaflet-1.9.4"
 
 _STYLES = (
     f"{_LEAFLET}/leaflet.css",
-    "styles/palette.css",
-    "styles/page.css",
-    "styles/parts.css",
-    "styles/tables.css",
+    "styles/sorting.css",
     "styles/charts.css",
     "styles/map.css",
-    "styles/print.css",
+    "styles/audit_print.css",
 )
 _SCRIPTS = (
-    "elements",
     "figures",
     "colours",
     "decoding",
@@ -41,8 +39,6 @@ _SCRIPTS = (
     "caption",
     "map",
     "round_control",
-    "theme",
-    "copying",
     "main",
 )
 
@@ -50,7 +46,7 @@ _SCRIPTS = (
 @cache
 def style() -> str:
     """All styles as one."""
-    return "\n".join(_text(name) for name in _STYLES)
+    return assets.style(*(_text(name) for name in _STYLES))
 
 
 @cache
@@ -67,9 +63,8 @@ def leaflet_licence() -> str:
 
 @cache
 def script() -> str:
-    """All our scripts in one scope, so that nothing of theirs is global."""
-    parts = "\n".join(_text(f"scripts/{name}.js") for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+    """All our scripts."""
+    return assets.script(*(_text(f"scripts/{name}.js") for name in _SCRIPTS))
 
 
 @cache
@@ -79,4 +74,4 @@ def template() -> str:
 
 
 def _text(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+    return assets.text(_FOLDER, name)

@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
-
 from veilmap.files import write_whole
+from veilmap.report.frame.frame import framed
+from veilmap.report.frame.policy import tile_origin
 from veilmap.report.page import assets
 from veilmap.report.page.content import Content
 from veilmap.report.page.encoding import script_json
 from veilmap.report.page.payload import payload
-from veilmap.report.page.policy import policy, tile_origin
 
 
 def write_page(content: Content, path: str | Path, *, tiles: str | None = None) -> None:
@@ -26,30 +24,23 @@ def write_page(content: Content, path: str | Path, *, tiles: str | None = None) 
 def page_html(content: Content, tiles: str | None = None) -> str:
     """The page as text; every string of the content is escaped."""
     scripts = [assets.script()] if content.ground is None else [assets.leaflet(), assets.script()]
-    styles = [assets.style()]
-    return _template().render(
-        content=content,
+    return framed(
+        assets.template(),
+        assets.style(),
+        scripts,
+        tiles=tiles,
+        title=content.title,
+        kind="audit",
         verdict=content.verdict,
         made=content.made,
         has_map=content.ground is not None,
         tile_host=None
         if tiles is None
         else tile_origin(tiles).partition("://")[2].removeprefix("*."),
-        policy=policy(scripts, styles, tiles),
         leaflet_licence=assets.leaflet_licence(),
         payload=script_json(payload(content, tiles)),
-        # Our own files, not data.
-        scripts=[Markup(each) for each in scripts],  # noqa: S704
-        styles=[Markup(each) for each in styles],  # noqa: S704
+        in_words=_in_words,
     )
-
-
-def _template() -> Template:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["in_words"] = _in_words
-    return environment.from_string(assets.template())
 
 
 def _in_words(fact: Any) -> str:

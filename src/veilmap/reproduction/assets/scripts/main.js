@@ -1,0 +1,4 @@
+connectTheme();
+connectCopying();
+connectEnlarging();
+connectFilter();

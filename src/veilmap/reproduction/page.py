@@ -1,0 +1,133 @@
+"""The board as one HTML file that opens from disk and asks nobody for anything."""
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from struct import unpack
+
+from veilmap.report.frame import assets
+from veilmap.report.frame.frame import framed
+from veilmap.reproduction.board import Board, Line
+from veilmap.reproduction.markdown import MARKS
+from veilmap.sweeping.verdict import Outcome
+
+_FOLDER = files(__package__) / "assets"
+_SCRIPTS = ("filter", "enlarging", "main")
+_STYLES = ("verdicts", "filter", "entries", "claims", "board_print")
+
+
+def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
+    """The page as text; ``pictures`` are PNGs by their names in the entries."""
+    tallies = [Tally(f"On {board.data}", board.counts)]
+    if board.beside is not None:
+        tallies.append(Tally(f"On {board.beside}", board.counts_beside))
+    return framed(
+        _text("board.html.jinja"),
+        _style(),
+        [_script()],
+        title="The paper, claim by claim",
+        kind="reproduction",
+        headline=_headline(board),
+        board=board,
+        pictures={name: Picture.of(png) for name, png in pictures.items()},
+        tallies=tallies,
+        outcomes=Outcome,
+        marks=MARKS,
+        counted=_counted,
+        time=_time,
+        typeset=_typeset,
+        verdicts=_verdicts,
+    )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many claims came out how on one set of measurements."""
+
+    where: str
+    counts: Counter[Outcome]
+
+    @property
+    def total(self) -> int:
+        return self.counts.total()
+
+    @property
+    def words(self) -> str:
+        """For those who do not see the bar."""
+        return _in_words(self.counts)
+
+    def shares(self) -> Iterator[tuple[Outcome, float, float]]:
+        """The parts of the bar in percent: where each starts and how wide it is."""
+        start = 0
+        for outcome in Outcome:
+            count = self.counts[outcome]
+            if count:
+                yield outcome, 100 * start / self.total, 100 * count / self.total
+            start += count
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG as the page holds it; its size keeps the page still while pictures come."""
+
+    address: str
+    width: int
+    height: int
+
+    @classmethod
+    def of(cls, png: bytes) -> "Picture":
+        # The header of a PNG has both right after its name.
+        width, height = unpack(">II", png[16:24])
+        return cls(f"data:image/png;base64,{b64encode(png).decode('ascii')}", width, height)
+
+
+def _headline(board: Board) -> str:
+    counts = board.counts
+    holds, fails, claims = counts[Outcome.HOLDS], counts[Outcome.FAILS], counts.total()
+    rest = claims - holds - fails
+    return (
+        f"{holds} of {_counted(claims, 'claim')} of the paper {'holds' if holds == 1 else 'hold'} "
+        f"on {board.data}; {fails} {'does' if fails == 1 else 'do'} not, "
+        f"{rest} {'is' if rest == 1 else 'are'} open."
+    )
+
+
+def _in_words(counts: Counter[Outcome]) -> str:
+    return ", ".join(f"{each.words} {counts[each]}" for each in Outcome if counts[each])
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
+def _verdicts(lines: tuple[Line, ...]) -> str:
+    counts = Counter(line.here.outcome for line in lines)
+    return _in_words(counts)
+
+
+def _typeset(text: str) -> str:
+    """A unit stays with its number, an interval in one line, and minus is no hyphen."""
+    unbroken = "\u00a0".join(text.rsplit(" ", 1)).replace(" to ", "\u00a0to\u00a0")
+    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", unbroken)
+
+
+@cache
+def _style() -> str:
+    return assets.style(*(_text(f"styles/{name}.css") for name in _STYLES))
+
+
+@cache
+def _script() -> str:
+    return assets.script(*(_text(f"scripts/{name}.js") for name in _SCRIPTS))
+
+
+def _text(name: str) -> str:
+    return assets.text(_FOLDER, name)
