@@ -42,13 +42,13 @@ def test_the_paper_s_own_attack_decides_and_the_others_stand_beside_it():
     (found,) = findings(SPEC, figures)
     assert found.outcome is Outcome.HOLDS
     assert found.under == {"search": Outcome.FAILS}
-    assert found.values == "7.0 → 9.2 √m"
+    assert found.values == "by eps: 7.0 → 9.2 √m"
     assert found.effect.startswith("+2.2 (")
     assert found.effect.endswith("3 seeds")
 
 
 def test_the_paper_s_numbers_go_the_same_way_as_ours():
-    assert paper_text(CLAIM, SPEC) == "9.6 → 14.5 √m"
+    assert paper_text(CLAIM, SPEC) == "by eps: 9.6 → 14.5 √m"
 
 
 def test_a_claim_without_published_numbers_is_told_in_words():
@@ -80,8 +80,8 @@ def test_the_page_has_every_claim_its_numbers_and_its_verdicts(beside):
     text = board_markdown(Board((entry,), "the simulation", beside, 5, "a machine", 60.0), "img/")
     (row,) = [each for each in text.splitlines() if each.startswith("| EMD rises")]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    middle = ["5 → 6 √m", "+1", "?"] if beside else []
-    assert cells == ["EMD rises", "9.6 → 14.5", "7 → 9 √m", "+2", "✓", *middle, "✗", "", ""]
+    middle = ["5 → 6 √m", "+1", "? undecided"] if beside else []
+    assert cells == ["EMD rises", "9.6 → 14.5", "7 → 9 √m", "+2", "✓ holds", *middle, "✗", "", ""]
     assert "![A table](img/x.png)" in text
     assert "- EMD rises: why so" in text
     assert "boom" in text

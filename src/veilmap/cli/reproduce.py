@@ -11,7 +11,7 @@ from veilmap.cli.sweeping import other_data, swept_with
 from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims
 from veilmap.reproduction.labels import paper_specs
-from veilmap.reproduction.reproduce import reproduce
+from veilmap.reproduction.reproduce import SEEDS, reproduce
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 
@@ -24,9 +24,10 @@ def reproduce_(
     data: str | None = None,
     cell: str | None = None,
     target: str | None = None,
-    seeds: int = 5,
+    seeds: int = SEEDS,
     quick: bool = False,
     beside: Path | None = None,
+    page: Path | None = None,
     jobs: int | None = None,
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
@@ -46,6 +47,7 @@ def reproduce_(
         seeds: how often everything is run.
         quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
         beside: the --out of a reproduction on other data, whose findings stand beside these.
+        page: also write the board as this Markdown file, with its pictures in a folder beside it.
         jobs: how many runs at once; by default one per core.
     """
     if list:
@@ -65,6 +67,7 @@ def reproduce_(
             seeds=seeds,
             quick=quick,
             beside=beside,
+            page=page,
             jobs=jobs,
             hooks=hooks,
         )

@@ -14,6 +14,20 @@ from veilmap.sweeping.verdict import Outcome, Verdict
 
 # The paper's own attacker decides; the others stand beside it.
 THE_PAPERS = DLG
+MARKS = {
+    Outcome.HOLDS: "✓",
+    Outcome.FAILS: "✗",
+    Outcome.UNDECIDED: "?",
+    Outcome.UNKNOWN: "–",
+}
+EXPLAINED = (
+    "Effect is above zero where a claim is true: a difference, a slope per step, or the distance "
+    "from a bound, paired over the seeds, with its 95 % interval. A claim holds where the whole "
+    "interval is above zero, and does not hold where it is below. It is undecided where zero is "
+    "inside or one seed has no interval, and cannot be told where no run has the figure. Counts "
+    "have no interval: they decide as they are. The verdict is under the paper's own attacker "
+    "(DLG, start (ii), m = 400,000); the verdicts under the others stand next to it."
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +131,11 @@ def counted_claims(counts: Counter[Outcome]) -> str:
     return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"
 
 
+def duration(seconds: float) -> str:
+    """``48 s`` or ``12 min``."""
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
 def findings(spec: Spec, figures: Figures) -> list[Finding]:
     """What came of each claim of a spec."""
     return [
@@ -143,7 +162,9 @@ def _finding(claim: Claim, under: Sequence[Verdict]) -> Finding:
 def _joined(claim: Claim, values: Sequence[float | None]) -> str:
     name = figure_name(claim.rule.figure)
     text = claim.rule.joint.join(name.text(value) for value in values) or "-"
-    return f"{text} {name.unit}".strip()
+    along = getattr(claim.rule, "along", None)
+    by = f"by {figure_name(along).words}: " if along and len(values) > 1 else ""
+    return f"{by}{text} {name.unit}".strip()
 
 
 def _effect(verdict: Verdict) -> str:
@@ -151,8 +172,12 @@ def _effect(verdict: Verdict) -> str:
         return "-"
     name = figure_name(verdict.claim.rule.figure)
     interval = verdict.interval or Interval(verdict.effects[0], 0, 0, 1)
-    mean = f"{name.factor * interval.mean:+.3g}"
+    mean = _signed(name.factor * interval.mean)
     if verdict.interval is None:
         return f"{mean}, one seed"
-    low, high = (f"{name.factor * each:+.3g}" for each in (interval.low, interval.high))
+    low, high = (_signed(name.factor * each) for each in (interval.low, interval.high))
     return f"{mean} ({low} to {high}), {interval.count} seeds"
+
+
+def _signed(value: float) -> str:
+    return "0" if value == 0 else f"{value:+.3g}".replace("-", "−")

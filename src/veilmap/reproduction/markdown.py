@@ -2,25 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 
-from veilmap.reproduction.board import Board, Entry, Finding, Line, counted_claims
+from veilmap.inspection.labels import counted
+from veilmap.reproduction.board import (
+    EXPLAINED,
+    MARKS,
+    Board,
+    Entry,
+    Finding,
+    Line,
+    counted_claims,
+    duration,
+)
 from veilmap.sweeping.verdict import Outcome
 
 ATTACKS = ("search", "neurons", "heatmap")
-MARKS = {
-    Outcome.HOLDS: "✓",
-    Outcome.FAILS: "✗",
-    Outcome.UNDECIDED: "?",
-    Outcome.UNKNOWN: "–",
-}
-
-
-_EXPLAINED = (
-    "**Effect** is above zero where a claim is true: a difference, a slope per step, or the",
-    "distance from a bound, paired over the seeds, with its 95 % interval. ✓ holds: all of it is",
-    "above zero; ✗ does not hold: it is below; ? undecided; – cannot be told: no run has the",
-    "figure. The verdict is under the paper's own attack (DLG, start (ii), m = 400,000); the last",
-    "columns give it under the others.",
-)
 
 
 def board_markdown(board: Board, pictures: str = "") -> str:
@@ -32,25 +27,27 @@ def board_markdown(board: Board, pictures: str = "") -> str:
 def _head(board: Board) -> Iterator[str]:
     yield "# The paper, claim by claim"
     yield ""
-    yield f"Made by `veilmap reproduce`; {board.seeds} seeds, {board.data}; {board.machine};"
-    yield f"{board.seconds / 60:,.0f} minutes of computing on one core."
+    yield f"Made by `veilmap reproduce`, {counted(board.seeds, 'seed')}. {board.machine};"
+    yield f"{duration(board.seconds)} of computing on one core."
     yield ""
     yield f"On {board.data}, {counted_claims(board.counts)}."
     if board.beside is not None:
         yield ""
         yield f"On {board.beside}, {counted_claims(board.counts_beside)}."
     yield ""
-    yield from _EXPLAINED
+    yield EXPLAINED
     yield ""
 
 
 def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
     yield f"## {entry.title}"
     yield ""
-    yield f"`{entry.command}`: {entry.runs} runs, {entry.seconds:,.0f} s of computing."
+    runs = counted(entry.runs, "run")
+    yield f"`{entry.command}`: {runs}, {duration(entry.seconds)} of computing."
+    yield ""
     if entry.about:
         yield entry.about
-    yield ""
+        yield ""
     for name in entry.pictures:
         yield f"![{entry.title}]({pictures}{name})"
         yield ""
@@ -66,22 +63,22 @@ def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
 
 
 def _table(lines: tuple[Line, ...], board: Board) -> Iterator[str]:
-    heads = ["claim", "the paper", "here", "effect", ""]
+    heads = ["claim", "the paper", "here", "effect", "verdict"]
     if board.beside is not None:
-        heads += [f"on {board.beside}", "effect", ""]
+        heads += [board.beside, "effect", "verdict"]
     heads += ATTACKS
     yield "| " + " | ".join(heads) + " |"
     yield "|" + " --- |" * len(heads)
     for line in lines:
         cells = [line.says, line.paper, *_cells(line.here)]
         if board.beside is not None:
-            cells += _cells(line.beside) if line.beside else ["-", "-", MARKS[Outcome.UNKNOWN]]
+            cells += _cells(line.beside) if line.beside else ["-", "-", "-"]
         yield "| " + " | ".join([*cells, *_under(line.here.under)]) + " |"
     yield ""
 
 
 def _cells(finding: Finding) -> list[str]:
-    return [finding.values, finding.effect, MARKS[finding.outcome]]
+    return [finding.values, finding.effect, f"{MARKS[finding.outcome]} {finding.outcome.words}"]
 
 
 def _under(under: Mapping[str, Outcome]) -> list[str]:

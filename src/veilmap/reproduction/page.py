@@ -11,8 +11,7 @@ from struct import unpack
 
 from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
-from veilmap.reproduction.board import Board, Line
-from veilmap.reproduction.markdown import MARKS
+from veilmap.reproduction.board import EXPLAINED, MARKS, Board, Line
 from veilmap.sweeping.verdict import Outcome
 
 _FOLDER = files(__package__) / "assets"
@@ -37,6 +36,7 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         tallies=tallies,
         outcomes=Outcome,
         marks=MARKS,
+        explained=EXPLAINED,
         counted=_counted,
         time=_time,
         typeset=_typeset,

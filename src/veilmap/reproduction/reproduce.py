@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.stage import Given
 from veilmap.sweeping.sweep import Hooks, Sweep
 
+SEEDS = 5
+
 
 @dataclass(frozen=True)
 class Reproduction:
@@ -39,9 +42,10 @@ def reproduce(
     data: Measurements | None = None,
     cell: str | None = None,
     target: str | None = None,
-    seeds: int = 5,
+    seeds: int = SEEDS,
     quick: bool = False,
     beside: str | Path | None = None,
+    page: str | Path | None = None,
     jobs: int | None = None,
     hooks: Hooks = Hooks(),
 ) -> Reproduction:
@@ -57,6 +61,7 @@ def reproduce(
         seeds: how often everything is run.
         quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
         beside: the folder of a reproduction on other data, whose findings stand beside these.
+        page: also write the board as this Markdown file, its pictures in a folder beside it.
         jobs: how many runs at once; by default one per core. A backend of joblib that the caller
             has set, such as Dask's, is used instead.
         hooks: who is told how it gets on.
@@ -68,14 +73,18 @@ def reproduce(
         raise UserError(f"seeds must be at least 1, got {seeds}")
     if data is None and (cell is not None or target is not None):
         raise UserError("cell and target are of other data; give those too, or leave them out")
+    if page is not None and out is None:
+        raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
     others = {} if beside is None else _findings_of(Path(beside))
     given = None if data is None else Given(data, cell, target)
     sweep = Sweep(specs, range(1 if quick else seeds), given, quick)
     folder = None if out is None else Path(out)
     figures = sweep.run(folder and folder / RUNS, jobs or all_jobs(), hooks)
-    made = _Board(sweep, figures, folder, others, beside)
+    made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
     board = made.board("the simulation" if data is None else data.source, 1 if quick else seeds)
+    if folder is not None and page is not None:
+        _write_page(Path(page), board, folder)
     if folder is not None:
         rows = [row for spec in sweep.specs for row in rows_of(spec, figures[spec.label])]
         write_json(folder / RESULTS, _content(board, rows))
@@ -83,6 +92,18 @@ def reproduce(
         write_whole(folder / "board.md", board_markdown(board).encode())
         write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
     return Reproduction(board, figures)
+
+
+def _options(given: Given | None, seeds: int, quick: bool) -> str:
+    """What a command must have to do the same."""
+    options = [] if given is None else ["--data", given.data.source]
+    if given is not None and given.cell is not None:
+        options += ["--cell", given.cell]
+    if given is not None and given.target is not None:
+        options += ["--target", given.target]
+    if seeds != SEEDS and not quick:
+        options += ["--seeds", str(seeds)]
+    return "".join(f" {each}" for each in (shlex.join(options), "--quick" * quick) if each)
 
 
 class _Board:
@@ -95,9 +116,10 @@ class _Board:
         folder: Path | None,
         others: Mapping[tuple[str, str], Finding],
         beside: str | Path | None,
+        options: str,
     ) -> None:
         self._sweep, self._figures, self._folder = sweep, figures, folder
-        self._others, self._beside = others, beside
+        self._others, self._beside, self._options = others, beside, options
 
     def board(self, data: str, seeds: int) -> Board:
         return Board(
@@ -128,7 +150,7 @@ class _Board:
             spec.about,
             tuple(lines),
             tuple(self._draw(spec, figures)),
-            f"veilmap reproduce {spec.label}",
+            f"veilmap reproduce {spec.label}{self._options}",
             len(figures.runs),
             figures.seconds,
             tuple(dict.fromkeys(why for _, why in figures.failed)),
@@ -143,6 +165,14 @@ class _Board:
 def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
     names = (name for entry in board.entries for name in entry.pictures)
     return {name: (folder / name).read_bytes() for name in names}
+
+
+def _write_page(page: Path, board: Board, folder: Path) -> None:
+    """For the documentation: the board, and the pictures in a folder of the same name."""
+    pictures = page.with_suffix("")
+    for name, content in _pictures(board, folder).items():
+        write_whole(pictures / name, content)
+    write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
 
 
 def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
