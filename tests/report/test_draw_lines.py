@@ -26,6 +26,13 @@ def test_a_mark_is_at_the_mean_and_a_bar_reaches_from_the_least_to_the_most():
     assert axes.get_title() == "EMD"
 
 
+def test_figures_that_are_all_zero_lie_at_the_foot_of_a_wide_axis():
+    axes = draw_lines([panel(Line("dlg", (1, 2), ((0.0,), (0.0,))))], "t").axes[0]
+    low, high = axes.get_ylim()
+    assert -0.1 < low < 0
+    assert high == 1
+
+
 def test_names_along_x_are_in_order_of_appearance_over_all_lines():
     lines = Line("a", ("1 h", "1 week"), ((1.0,), (2.0,))), Line("b", WEEKS, ((3.0,),) * 3)
     axes = draw_lines([panel(*lines)], "t").axes[0]

@@ -67,6 +67,23 @@ def test_two_specs_share_a_run_which_keeps_what_either_wants(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_run_made_again_to_keep_more_keeps_what_it_kept_before(tmp_path):
+    one = make_spec(make_runs(keep=("found",)), label="one")
+    other = make_spec(make_runs(keep=("past",)), label="other")
+    swept(one, out=tmp_path, seeds=(0,))
+    _, told = swept(other, out=tmp_path, seeds=(0,))
+    assert [case.keep for case in told.cases] == [{"found", "past"}]
+    _, told = swept(one, out=tmp_path, seeds=(0,))
+    assert told.began == [(1, 1)]
+
+
+def test_the_clock_of_the_data_decides_where_days_are_cut_and_so_the_run(tmp_path):
+    elsewhere = Given(replace(GIVEN.data, timezone="Asia/Tokyo"))
+    swept(make_spec(), out=tmp_path, seeds=(0,))
+    _, told = swept(make_spec(), out=tmp_path, seeds=(0,), given=elsewhere)
+    assert told.began == [(1, 0)]
+
+
 def test_other_companions_are_other_runs():
     together = make_runs(name="b", users=("target", "similar"))
     _, told = swept(make_spec(make_runs(name="a"), together), seeds=(0,))

@@ -33,6 +33,7 @@ def figure_axis(axis: Axis, *, log: bool) -> None:
         _set_log(axis)
     else:
         axis.set_major_locator(MaxNLocator(6, steps=_STEPS, min_n_ticks=3))
+        _widen(axis)
     _write_numbers(axis)
 
 
@@ -76,6 +77,14 @@ def number_text(value: float, *, as_power: bool) -> str:
     digits = f"{value / 10.0**power:.3g}"
     head = {"1": "", "-1": "-"}.get(digits, rf"{digits}\cdot")
     return f"${head}10^{{{power}}}$"
+
+
+def _widen(axis: Axis) -> None:
+    """Figures that are all the same would else fill the axis with tiny steps around them."""
+    low, high = axis.get_data_interval()
+    if low == high:
+        room = max(abs(high), 1.0)
+        axis.axes.set(**{f"{axis.axis_name}lim": (low - 0.06 * room, high + room)})  # type: ignore[attr-defined]
 
 
 def _write_numbers(axis: Axis) -> None:
