@@ -4,7 +4,7 @@ import pytest
 
 from veilmap.errors import UserError
 from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
-from veilmap.sweeping.rules.comparisons import Above, Cheapest, Fraction, Order, Ratio
+from veilmap.sweeping.rules.comparisons import Above, Cheapest, Fraction, Order, Ratio, Undominated
 from veilmap.sweeping.rules.kinds import RULES
 from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
@@ -193,6 +193,17 @@ def test_cheapest_cannot_tell_where_a_side_is_never_private_enough():
 
 def test_a_figure_of_zero_is_private_enough_where_zero_is_asked_for():
     assert cheapest(0).effect([priced("ours", 0, 5), priced("dp", 0, 6)]) == 1
+
+
+def test_our_most_private_row_is_on_the_frontier_unless_another_hides_as_much_for_less():
+    """Ours hides 30 for 9; DP hides 31 for 8, which dominates it; for 10 it would not."""
+    rule = Undominated("rmse", {"name": "ours"}, {"name": "dp"}, "emd")
+    ours = [priced("ours", 22, 5), priced("ours", 30, 9), priced("ours", None, 1)]
+    assert rule.effect([*ours, priced("dp", 31, 8)]) == -1
+    assert rule.values([*ours, priced("dp", 31, 8)]) == [9, 8]
+    assert rule.effect([*ours, priced("dp", 31, 10)]) == 1
+    assert rule.effect([*ours, priced("dp", 29, 1)]) == 1
+    assert rule.effect([priced("dp", 29, 1)]) is None
 
 
 def test_every_rule_has_a_word_between_its_numbers():

@@ -77,6 +77,8 @@ def _on_this_machine(
 ) -> Finished[Result]:
     # One thread each: the products are small, and bits must not depend on the number of cores.
     # The block ends before the first result, because whoever gets that may use joblib himself.
+    # Loky replaces a worker whose memory has grown, as it does in long runs, and warns of that.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with parallel_config("loky", inner_max_num_threads=1):
         running = _start(_deaf, work, items, shared, jobs)
     try:

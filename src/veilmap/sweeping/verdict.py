@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from statistics import fmean
 
 from veilmap.metrics.intervals import Interval, paired_interval
 from veilmap.sweeping.claims import Claim
@@ -56,9 +57,17 @@ def decide(claim: Claim, rows: Sequence[Row], attack: str | None = None) -> Verd
     found = (claim.rule.effect(each) for each in by_seed.values())
     effects = tuple(round(effect, _DECIMALS) for effect in found if effect is not None)
     interval = paired_interval(effects)
-    values = tuple(claim.rule.values(rows))
+    values = _means([claim.rule.values(each) for each in by_seed.values() or ([],)])
     outcome = _outcome(claim, effects, interval)
     return Verdict(claim, attack, outcome, effects, interval, values)
+
+
+def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
+    """Of the numbers in each place, over the seeds that have one there."""
+    most = max(by_seed, key=len, default=())
+    places = ([each[i] for each in by_seed if i < len(each)] for i in range(len(most)))
+    known = ([value for value in place if value is not None] for place in places)
+    return tuple(fmean(place) if place else None for place in known)
 
 
 def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> Outcome:

@@ -86,6 +86,37 @@ class Fraction:
 
 
 @dataclass(frozen=True)
+class Undominated:
+    """Our most private row is on the frontier: none of the others is as private and costs less.
+
+    The effect is 1 or -1; the figure is the price, such as the RMSE.
+    """
+
+    figure: str
+    ours: Where
+    others: Where
+    private: str
+    joint: ClassVar[str] = " against "
+
+    def effect(self, rows: Sequence[Row]) -> float | None:
+        ours, others = self.values(rows)
+        if ours is None:
+            return None
+        return 1.0 if others is None or others > ours else -1.0
+
+    def values(self, rows: Sequence[Row]) -> list[float | None]:
+        """Our price, and the least of those that are as private."""
+        known = [row for row in rows if numbers([row], self.private)]
+        mine = chosen(known, self.ours)
+        if not mine:
+            return [None, None]
+        best = max(mine, key=lambda row: float(row[self.private]))
+        others = chosen(known, self.others)
+        rivals = [row for row in others if row[self.private] >= best[self.private]]
+        return [best[self.figure], min(numbers(rivals, self.figure), default=None)]
+
+
+@dataclass(frozen=True)
 class Cheapest:
     """Of all rows private enough, one of ours has the least figure, such as the RMSE."""
 
