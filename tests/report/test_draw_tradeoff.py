@@ -124,3 +124,9 @@ def test_every_column_ends_with_the_units_of_its_axis():
 def test_nothing_to_draw_is_refused():
     with pytest.raises(UserError, match="no trade-off to draw"):
         draw_tradeoff([], "emd_paper", "EMD", "t")
+
+
+@pytest.mark.parametrize(("worst_db", "scale"), [(29.0, "linear"), (31.0, "log")])
+def test_one_ruined_map_does_not_press_the_others_into_a_corner(worst_db, scale):
+    rows = [row("fedavg"), row("fedavg + dp:epsilon=1", rmse_db=worst_db)]
+    assert draw_tradeoff(rows, "emd_paper", "EMD", "t").axes[0].get_xscale() == scale

@@ -14,6 +14,7 @@ from veilmap.canvas import as_written, fitted_sheet
 from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError
 from veilmap.report.mark_labels import Mark, label_marks
+from veilmap.report.number_axes import figure_axis
 from veilmap.report.sheet import LABEL, WIDTH, head, legend_below, plain_panel
 from veilmap.report.strength import strengths
 
@@ -29,6 +30,7 @@ _STYLES = {
     "geoind": ("#0072B2", "P"),
     "gan": ("#56B4E9", "X"),
 }
+_RUINED = 6  # times the least RMSE
 _COLUMNS = 2
 _HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
 _COMBINED = (("#882255", "<"), ("#117733", ">"), ("#332288", "h"), ("#AA4499", "d"))
@@ -101,10 +103,18 @@ def draw_tradeoffs(
     for axes in grid.flat[: len(panels)][-columns:]:  # the last of each column
         axes.set_xlabel("RMSE of the map on the test data, dB", fontsize=LABEL)
         axes.tick_params(labelbottom=True)
+    _set_prices(grid.flat[0], drawn)
     _write_legend(figure, grid.flat)
     head(figure, title)
     _label_panels(figure, grid.flat, drawn, looks)
     return figure
+
+
+def _set_prices(axes: Axes, drawn: Sequence[Sequence[Spread]]) -> None:
+    """One ruined map must not press all others into a corner."""
+    prices = [price for own in drawn for each in own for price in each.rmse_db if price > 0]
+    if prices and max(prices) > _RUINED * min(prices):
+        figure_axis(axes.xaxis, log=True)
 
 
 def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) -> list[Spread]:
