@@ -17,8 +17,9 @@ from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.auditing.store import Store
 from veilmap.auditing.words import decibels, hidden
 from veilmap.auditing.work import Hooks
-from veilmap.cli.console import progress, say, stderr, stdout, table, tell
+from veilmap.cli.console import progress, say, stdout, table, tell
 from veilmap.cli.data import read_and_say
+from veilmap.cli.interrupts import say_what_is_kept
 from veilmap.cli.options import (
     ColumnOptions,
     NetworkOptions,
@@ -31,9 +32,6 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared
 from veilmap.study.protection import Protection
-
-INTERRUPTED = 130
-
 
 QuestionOptions = Annotated[Question, grouped("What is asked", 0)]
 TaskOptions = Annotated[AuditTask, grouped("What is learned", 1)]
@@ -100,7 +98,7 @@ def audit_(
     measurements = read_and_say(data, columns, reading)
     with progress() as bar:
         teller = _Teller(bar, out)
-        try:
+        with say_what_is_kept(bar, teller.stopped):
             finished = audit(
                 measurements,
                 settings,
@@ -112,10 +110,6 @@ def audit_(
                 command=shlex.join(["veilmap", *sys.argv[1:]]),
                 hooks=teller.hooks,
             )
-        except KeyboardInterrupt:
-            bar.stop()
-            stderr.print(teller.stopped(), soft_wrap=True)
-            sys.exit(INTERRUPTED)
     _show(finished, out, redact, figures)
 
 

@@ -1,12 +1,12 @@
 """What the commands that run many runs share: their data, a progress bar, Ctrl-C."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from veilmap.cli.console import progress, say, stderr
+from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
+from veilmap.cli.interrupts import say_what_is_kept
 from veilmap.errors import UserError
 from veilmap.measurements import Measurements
 from veilmap.sources.columns import Columns
@@ -14,8 +14,6 @@ from veilmap.sources.reading import Reading
 from veilmap.sweeping.case import Case
 from veilmap.sweeping.record import Record
 from veilmap.sweeping.sweep import Hooks
-
-INTERRUPTED = 130
 
 
 def other_data(data: str | None, columns: Columns, reading: Reading) -> Measurements | None:
@@ -44,10 +42,9 @@ def swept_with(out: Path) -> Iterator[Hooks]:
             if record.failed is not None:
                 say(f"no figures: {case.settings.configuration}, seed {case.seed}: {record.failed}")
 
-        try:
-            yield Hooks(begin, one_more)
-        except KeyboardInterrupt:
-            bar.stop()
+        def stopped() -> str:
             kept = f"{counts['done']:,} of {counts['all']:,} runs are kept in {out}"
-            stderr.print(f"stopped; {kept}; the same command goes on from there", soft_wrap=True)
-            sys.exit(INTERRUPTED)
+            return f"stopped; {kept}; the same command goes on from there"
+
+        with say_what_is_kept(bar, stopped):
+            yield Hooks(begin, one_more)
