@@ -72,7 +72,7 @@ def sweep_(
 
 def _show(swept: Swept) -> None:
     spec, figures = swept.spec, swept.figures
-    found = summary(spec, figures)
+    found = summary(figures)
     keys = list(dict.fromkeys(key for each, _, _ in found for key in each))
     shown = [name for name in _FIGURES if any(numbers(rows, name) for _, _, rows in found)]
     heads = [*keys, "attack", *(_FIGURES[name] for name in shown)]

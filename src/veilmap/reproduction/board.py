@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veilmap.metrics.intervals import Interval
 from veilmap.sweeping.claims import Claim
 from veilmap.sweeping.figure_names import figure_name
 from veilmap.sweeping.figures import DLG, Figures, verdicts
@@ -171,10 +170,10 @@ def _effect(verdict: Verdict) -> str:
     if not verdict.effects:
         return "-"
     name = figure_name(verdict.claim.rule.figure)
-    interval = verdict.interval or Interval(verdict.effects[0], 0, 0, 1)
+    interval = verdict.interval
+    if interval is None:
+        return f"{_signed(name.factor * verdict.effects[0])}, one seed"
     mean = _signed(name.factor * interval.mean)
-    if verdict.interval is None:
-        return f"{mean}, one seed"
     low, high = (_signed(name.factor * each) for each in (interval.low, interval.high))
     return f"{mean} ({low} to {high}), {interval.count} seeds"
 

@@ -22,7 +22,7 @@ from veilmap.sweeping.figures import Figures
 from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.stage import Given
-from veilmap.sweeping.sweep import Hooks, Sweep
+from veilmap.sweeping.sweep import Hooks, Sweep, seeds_of
 
 SEEDS = 5
 
@@ -69,20 +69,16 @@ def reproduce(
     Raises:
         UserError: a label is unknown, or the data do not allow it.
     """
-    if seeds < 1:
-        raise UserError(f"seeds must be at least 1, got {seeds}")
-    if data is None and (cell is not None or target is not None):
-        raise UserError("cell and target are of other data; give those too, or leave them out")
+    given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
     if page is not None and out is None:
         raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
     others = {} if beside is None else _findings_of(Path(beside))
-    given = None if data is None else Given(data, cell, target)
-    sweep = Sweep(specs, range(1 if quick else seeds), given, quick)
+    sweep = Sweep(specs, wanted, given, quick)
     folder = None if out is None else Path(out)
     figures = sweep.run(folder and folder / RUNS, jobs or all_jobs(), hooks)
     made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
-    board = made.board("the simulation" if data is None else data.source, 1 if quick else seeds)
+    board = made.board("the simulation" if data is None else data.source, len(wanted))
     if folder is not None and page is not None:
         _write_page(Path(page), board, folder)
     if folder is not None:

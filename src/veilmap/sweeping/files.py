@@ -64,7 +64,7 @@ def draw_pictures(
             yield name
 
 
-def summary(spec: Spec, figures: Figures) -> list[tuple[Mapping[str, Any], str, list[Any]]]:
+def summary(figures: Figures) -> list[tuple[Mapping[str, Any], str, list[Any]]]:
     """For every combination of keys and every attack, the rows of its seeds."""
     found: dict[tuple[Any, ...], tuple[Mapping[str, Any], str, list[Any]]] = {}
     for keys, record in figures.runs:

@@ -30,6 +30,15 @@ class Given:
     cell: str | None = None
     target: str | None = None
 
+    @classmethod
+    def of(cls, data: Measurements | None, cell: str | None, target: str | None) -> "Given | None":
+        """None where no data are given, which a cell or a target must be of."""
+        if data is not None:
+            return cls(data, cell, target)
+        if cell is not None or target is not None:
+            raise UserError("cell and target are of other data; give those too, or leave them out")
+        return None
+
 
 @dataclass(frozen=True)
 class Stage:

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.sources.reader import read
@@ -28,6 +29,13 @@ class Hooks:
 
     on_begin: Callable[[int, int], None] = lambda runs, kept: None
     on_run: Callable[[Case, Record], None] = lambda case, record: None
+
+
+def seeds_of(count: int, quick: bool) -> range:
+    """So many seeds from 0; one for a quick sweep."""
+    if count < 1:
+        raise UserError(f"seeds must be at least 1, got {count}")
+    return range(1 if quick else count)
 
 
 class Sweep:

@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from veilmap.errors import UserError
 from veilmap.files import write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.study.pool import all_jobs
@@ -16,7 +15,7 @@ from veilmap.sweeping.figures import Figures, verdicts
 from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
 from veilmap.sweeping.spec import Spec, read_spec
 from veilmap.sweeping.stage import Given
-from veilmap.sweeping.sweep import Hooks, Sweep
+from veilmap.sweeping.sweep import Hooks, Sweep, seeds_of
 from veilmap.sweeping.verdict import Verdict
 
 FRONTIER = "frontier.png"
@@ -74,13 +73,9 @@ def sweep(
     Raises:
         UserError: the file or the data do not allow it.
     """
-    if seeds < 1:
-        raise UserError(f"seeds must be at least 1, got {seeds}")
-    if data is None and (cell is not None or target is not None):
-        raise UserError("cell and target go with other data; give those too, or set them in [data]")
+    given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
     spec = spec if isinstance(spec, Spec) else read_spec(Path(spec))
-    given = None if data is None else Given(data, cell, target)
-    work = Sweep([spec], range(1 if quick else seeds), given, quick)
+    work = Sweep([spec], wanted, given, quick)
     folder = None if out is None else Path(out)
     figures = work.run(folder and folder / RUNS, jobs or all_jobs(), hooks)[spec.label]
     judged = tuple(verdicts(spec.claims, figures))

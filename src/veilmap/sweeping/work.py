@@ -120,6 +120,7 @@ def _finite(values: list[float]) -> list[float]:
 
 
 def _place(each: Reconstruction) -> list[float]:
+    """Round, start, x, y; JSON has no infinity, so nowhere is a place far outside every area."""
     x, y = (float(value) if isfinite(value) else 1e12 for value in each.xy_m)
     return [each.round, each.start, round(x, 2), round(y, 2)]
 
