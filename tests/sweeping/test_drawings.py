@@ -58,6 +58,19 @@ def test_there_is_one_panel_for_each_figure_that_some_run_has():
     assert [axes.get_ylabel() for axes in figure.axes] == ["EMD, √m", "RMSE, dB"]
 
 
+def test_with_keys_for_panels_the_figures_are_lines_of_one_panel_each():
+    figure = drawn(
+        kind="lines", x="seed", panels=["eps_m"], figures=["emd_paper", "emd_random_paper"]
+    )
+    assert [axes.get_title() for axes in figure.axes] == ["1", "50"]
+    assert [points_of(axes)[::2] for axes in figure.axes] == [
+        [(7.0, 9.0), (20.0, 20.0)],
+        [(12.0, 14.0), (20.0, 20.0)],
+    ]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names[:2] == ["EMD", "EMD of random guesses"]
+
+
 def test_a_bar_ends_at_the_mean():
     axes = drawn(kind="bars", figures=["emd_paper"], groups=["eps_m"]).axes[0]
     ends = {round(bar.get_height(), 6) for bar in axes.patches} | {

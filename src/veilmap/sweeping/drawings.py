@@ -44,28 +44,15 @@ class Drawings:
     def _lines(self, picture: Lines) -> Figure | None:
         rows = chosen(self._figures.of_attack(picture.table, self._attack), picture.where)
         published = agreeing(self._spec.numbers, picture.where)
-        panels = []
-        for figure in picture.figures:
-            lines = [
-                _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
-                for own in _groups(rows, picture.lines)
+        if picture.panels:
+            panels = [
+                _one_panel(picture, own, chosen(rows, own), agreeing(published, own))
+                for own in _groups(rows, picture.panels)
             ]
-            shown = tuple(line for line in lines if line.is_drawn)
-            if not shown:
-                continue
-            reference = _reference(rows, picture.reference, figure)
-            panels.append(
-                LinePanel(
-                    "",
-                    figure_name(picture.x).label,
-                    figure_name(figure).label,
-                    shown,
-                    picture.log_x,
-                    picture.log_y,
-                    *reference,
-                )
-            )
-        return draw_lines(panels, self._spec.title) if panels else None
+        else:
+            panels = [_panel(picture, figure, rows, published) for figure in picture.figures]
+        shown = [panel for panel in panels if panel.lines]
+        return draw_lines(shown, self._spec.title) if shown else None
 
     def _bars(self, picture: Bars) -> Figure | None:
         rows = chosen(self._figures.of_attack("runs", self._attack), picture.where)
@@ -147,6 +134,41 @@ class Drawings:
         """The first seed's run whose keys fit; a picture shows one run."""
         fitting = (each for each in self._figures.records(where) if each.failed is None)
         return next(fitting, None)
+
+
+def _panel(picture: Lines, figure: str, rows: Sequence[Row], published: Sequence[Row]) -> LinePanel:
+    """Of one figure, a line for each group."""
+    lines = (
+        _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
+        for own in _groups(rows, picture.lines)
+    )
+    return LinePanel(
+        "",
+        figure_name(picture.x).label,
+        figure_name(figure).label,
+        tuple(line for line in lines if line.is_drawn),
+        picture.log_x,
+        picture.log_y,
+        *_reference(rows, picture.reference, figure),
+    )
+
+
+def _one_panel(
+    picture: Lines, own: Mapping[str, Any], rows: Sequence[Row], published: Sequence[Row]
+) -> LinePanel:
+    """Of one group, a line for each figure; they are of one kind, and the first names the axis."""
+    lines = (
+        _line(figure_name(figure).words, picture.x, figure, rows, published)
+        for figure in picture.figures
+    )
+    return LinePanel(
+        _called(own),
+        figure_name(picture.x).label,
+        figure_name(picture.figures[0]).label,
+        tuple(line for line in lines if line.is_drawn),
+        picture.log_x,
+        picture.log_y,
+    )
 
 
 def _line(name: str, x: str, figure: str, rows: Sequence[Row], published: Sequence[Row]) -> Line:
