@@ -60,7 +60,7 @@ def test_there_is_one_panel_for_each_figure_that_some_run_has():
 
 def test_with_keys_for_panels_the_figures_are_lines_of_one_panel_each():
     figure = drawn(
-        kind="lines", x="seed", panels=["eps_m"], figures=["emd_paper", "emd_random_paper"]
+        kind="lines", x="seed", panel_keys=["eps_m"], figures=["emd_paper", "emd_random_paper"]
     )
     assert [axes.get_title() for axes in figure.axes] == ["1", "50"]
     assert [points_of(axes)[::2] for axes in figure.axes] == [

@@ -44,10 +44,10 @@ class Drawings:
     def _lines(self, picture: Lines) -> Figure | None:
         rows = chosen(self._figures.of_attack(picture.table, self._attack), picture.where)
         published = agreeing(self._spec.numbers, picture.where)
-        if picture.panels:
+        if picture.panel_keys:
             panels = [
                 _one_panel(picture, own, chosen(rows, own), agreeing(published, own))
-                for own in _groups(rows, picture.panels)
+                for own in _groups(rows, picture.panel_keys)
             ]
         else:
             panels = [_panel(picture, figure, rows, published) for figure in picture.figures]

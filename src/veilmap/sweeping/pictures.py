@@ -18,7 +18,7 @@ class Lines:
         x: the key along which they run.
         figures: what is drawn.
         lines: the keys that tell lines apart.
-        panels: the keys that tell panels apart; the figures are then lines of one panel.
+        panel_keys: the keys that tell panels apart; the figures are then lines of one panel.
         where: the rows that are drawn; all if not given.
         table: whose figures.
         log_x: whether the key is drawn by its logarithm.
@@ -29,7 +29,7 @@ class Lines:
     x: str
     figures: tuple[str, ...]
     lines: tuple[str, ...] = ("name",)
-    panels: tuple[str, ...] = ()
+    panel_keys: tuple[str, ...] = ()
     where: Where = field(default_factory=dict)
     table: Table = "runs"
     log_x: bool = False
