@@ -1,3 +1,4 @@
+import sys
 from itertools import chain
 
 import numpy as np
@@ -82,6 +83,14 @@ def test_one_by_one_walkers_of_the_papers_network_go_where_they_go_together(monk
         assert one.cosine == pytest.approx(other.cosine, abs=1e-12)
         assert (one.outcome, one.iterations) == (other.outcome, other.iterations)
         assert np.abs(np.subtract(one.xy_std, one.path_std[0])).max() > 0.5
+
+
+def test_without_numba_walkers_go_the_same_way(monkeypatch):
+    weights, vector, x = make_problem()
+    compiled = walked(weights, vector, x, -50.0, ("adam", 0.02), keep_path=True)
+    monkeypatch.setitem(sys.modules, "veilmap.attacks.compiled", None)  # as if it could not load
+    plain = walked(weights, vector, x, -50.0, ("adam", 0.02), keep_path=True)
+    np.testing.assert_allclose(ends(plain), ends(compiled), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)

@@ -1,7 +1,7 @@
-"""cos(∇w, ∇w') and its slope in x', compiled: a hundred numbers at a time cost less than a call.
+"""What ``regions`` does, compiled; for those who have numba.
 
-The formulas stand in ``regions``. Loops replace numpy's calls, each of which takes longer to begin
-than to do its work here; δ_1 and W_2 D δ_1 are formed in one pass over the columns of W_2.
+Loops replace numpy's calls, each of which takes longer to begin than to do its work here, and δ_1
+and W_2 D δ_1 are formed in one pass over the columns of W_2.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from veilmap.attacks.regions import MOST_SWITCHES, Pieces
 from veilmap.model.network import ActivationName
 
 Array = NDArray[np.floating]
@@ -19,7 +20,7 @@ Function = Callable[..., Any]
 
 _RELU, _SIGMOID, _TANH, _ELU = range(4)
 # The second layer's activation, as loops can tell it.
-KINDS: dict[ActivationName, int] = {
+_KINDS: dict[ActivationName, int] = {
     "relu": _RELU,
     "sigmoid": _SIGMOID,
     "tanh": _TANH,
@@ -65,7 +66,7 @@ def _switch(lines: Array, shares: Array, sign: Any) -> None:
 
 
 @_compiled
-def slope_at(
+def _slope_at(
     kind: int,
     first: Array,
     columns: Array,
@@ -141,3 +142,37 @@ def slope_at(
     rise_x -= share * square_1 * x
     rise_y -= share * square_1 * y
     return scale * inner, scale * rise_x, scale * rise_y, switches
+
+
+class CompiledRegion:
+    """The piece in which a moving location is, and what is constant there."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces, dtype = pieces, pieces.last.dtype
+        self._constant = (
+            _KINDS[pieces.activation],
+            pieces.first,
+            pieces.columns,
+            pieces.shares,
+            pieces.last,
+            pieces.last_leaked,
+            np.array([pieces.last_bias, pieces.last_bias_leaked], dtype),
+        )
+        self._on = np.zeros(len(pieces.columns), bool)
+        self._room = np.empty(len(pieces.columns), dtype), np.empty((6, len(pieces.last)), dtype)
+        self._empty()
+
+    def slope(self, x: float, y: float, label: float) -> tuple[float, float, float]:
+        """cos(∇w, ∇w') at the place (x, y), and its derivatives in x and in y."""
+        if self._switches > MOST_SWITCHES:
+            self._empty()
+        cosine, rise_x, rise_y, switches = _slope_at(
+            *self._constant, self._lines, self._on, *self._room, (x, y), label
+        )
+        self._switches += switches
+        return cosine, rise_x, rise_y
+
+    def _empty(self) -> None:
+        """All units off."""
+        self._lines, self._switches = self._pieces.common.copy(), 0
+        self._on[:] = False

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,6 +13,9 @@ from veilmap.attacks.optimisers import Optimiser
 from veilmap.attacks.regions import Pieces, Region
 from veilmap.attacks.together import walk_together
 from veilmap.attacks.walker import Rest, Walker
+
+if TYPE_CHECKING:
+    from veilmap.attacks.compiled import CompiledRegion
 
 
 def walk(
@@ -51,12 +55,24 @@ def walk_one_by_one(
     for update, row in enumerate(walkers):
         pieces = Pieces.of(matching, update)
         for each in row:
-            _lead(each, Region(pieces), label, (optimiser(), optimiser()))
+            _lead(each, _region(pieces), label, (optimiser(), optimiser()))
         on_rest(1)
 
 
+def _region(pieces: Pieces) -> "Region | CompiledRegion":
+    """Compiled where numba is there; loading it takes half a second, which only DLG should pay."""
+    try:
+        from veilmap.attacks.compiled import CompiledRegion
+    except ModuleNotFoundError:
+        return Region(pieces)
+    return CompiledRegion(pieces)
+
+
 def _lead(
-    walker: Walker, region: Region, label: float, optimisers: tuple[Optimiser, Optimiser]
+    walker: Walker,
+    region: "Region | CompiledRegion",
+    label: float,
+    optimisers: tuple[Optimiser, Optimiser],
 ) -> None:
     before, (x, y) = time.perf_counter(), walker.xy_std
     with np.errstate(all="ignore"):  # far beyond any map
