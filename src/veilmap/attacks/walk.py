@@ -63,7 +63,7 @@ def _region(pieces: Pieces) -> "Region | CompiledRegion":
     """Compiled where numba is there; loading it takes half a second, which only DLG should pay."""
     try:
         from veilmap.attacks.compiled import CompiledRegion
-    except ModuleNotFoundError:
+    except ImportError:  # not installed, or not for this numpy
         return Region(pieces)
     return CompiledRegion(pieces)
 
