@@ -122,6 +122,12 @@ class Measurements:
         """The measurements that meet a condition."""
         return replace(self, table=self.table.filter(condition))
 
+    def projected(self, projection: Projection) -> "Measurements":
+        """The same with positions in metres of another projection."""
+        xy_m = projection.metres(self.table["lat_deg"].to_numpy(), self.table["lon_deg"].to_numpy())
+        table = self.table.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
+        return replace(self, table=table, projection=projection)
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over the values, so that a run can tell whether it meets the same data again."""

@@ -52,7 +52,10 @@ def round_numbers(
     time_s: NDArray[np.float64], first: datetime, timezone: str, interval_s: float
 ) -> NDArray[np.int64]:
     """The t of each point in time: round t covers [origin + (t-1)·T, origin + t·T)."""
-    origin = origin_s(first, timezone, interval_s)
+    return _numbers(time_s, origin_s(first, timezone, interval_s), interval_s)
+
+
+def _numbers(time_s: NDArray[np.float64], origin: float, interval_s: float) -> NDArray[np.int64]:
     return np.floor((time_s - origin) / interval_s).astype(np.int64) + 1
 
 
@@ -63,9 +66,14 @@ def cut(
 
     ``first`` is the first measurement of all where some were set aside.
     """
-    first = first or measurements.first
+    origin = origin_s(first or measurements.first, measurements.timezone, interval_s)
+    return cut_from(measurements, interval_s, origin)
+
+
+def cut_from(measurements: Measurements, interval_s: float, origin: float) -> tuple[Round, ...]:
+    """The same with round 1 beginning at ``origin``, in seconds since 1970."""
     time_s = _seconds(measurements.table)
-    number = round_numbers(time_s, first, measurements.timezone, interval_s)
+    number = _numbers(time_s, origin, interval_s)
     users, user = np.unique(measurements.table["user"].to_numpy(), return_inverse=True)
     order = np.lexsort((time_s, user, number))
     everything = _local_data(measurements.table, time_s).take(order)
@@ -75,7 +83,6 @@ def cut(
     for start, end in zip(starts, np.r_[starts[1:], len(keys)], strict=True):
         t, k = keys[start]
         data.setdefault(int(t), {})[str(users[k])] = everything.take(np.arange(start, end))
-    origin = origin_s(first, measurements.timezone, interval_s)
     return tuple(Round(t, origin + (t - 1) * interval_s, local) for t, local in data.items())
 
 

@@ -30,14 +30,17 @@ OBSERVATIONS_PER_FILE = 64
 
 
 class TranscriptWriter:
-    """An observer that writes each round when it has ended; an interrupted round leaves nothing."""
+    """An observer that writes each round when it has ended; an interrupted round leaves nothing.
 
-    def __init__(self, folder: str | Path, header: Header) -> None:
+    A transcript that is gone on with keeps its rounds up to ``after``; others are removed.
+    """
+
+    def __init__(self, folder: str | Path, header: Header, after: int = 0) -> None:
         self._folder = Path(folder)
         self._size = header.network.size
         self._waiting: list[Observation] = []
         self._unfinished: list[Path] = []
-        clear(self._folder)
+        clear(self._folder, after)
         content = {"schema": SCHEMA, **asdict(header)}
         write_whole(self._folder / HEADER, json.dumps(content, indent=2).encode())
 
@@ -99,18 +102,19 @@ class Transcript:
                     yield Entry(facts.round, facts.start_s, user, n)
 
 
-def clear(folder: Path) -> None:
-    """Remove a transcript's files, finished or not, and nothing else."""
-    for path in (folder / HEADER, *_round_files(folder), *folder.glob(".round-*.safetensors")):
+def clear(folder: Path, after: int = 0) -> None:
+    """Remove a transcript's files of the rounds after one, finished or not, and nothing else."""
+    late = _round_files(folder, after)
+    for path in (folder / HEADER, *late, *folder.glob(".round-*.safetensors")):
         path.unlink(missing_ok=True)
 
 
-def _round_files(folder: Path) -> list[Path]:
+def _round_files(folder: Path, after: int = 0) -> list[Path]:
     """In the order of rounds and parts, by number: round 1,000,000 comes after 999,999."""
     found = [
         (int(match[1]), int(match[2]), path)
         for path in folder.glob("round-*.safetensors")
-        if (match := ROUND_FILE.fullmatch(path.name))
+        if (match := ROUND_FILE.fullmatch(path.name)) and int(match[1]) > after
     ]
     return [path for _, _, path in sorted(found)]
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
+from veilmap.federation.average import Average
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
@@ -60,7 +59,7 @@ def run_round(
     Users without data in this round send nothing; if nobody sends, the weights stay.
     """
     asked = set(sample_users(plan, users, this.number))
-    average, reports, batches, kept = _Average(weights), {}, {}, dict(memories)
+    average, reports, batches, kept = Average(weights), {}, {}, dict(memories)
     for user in (user for user in users if user in this.data):
         turn = this.data[user], user, this.number, memories[user]
         if user not in asked:
@@ -81,25 +80,6 @@ def run_round(
     who, n = tuple(average.n), tuple(average.n.values())
     weights = average.weights()
     return RoundResult(this.number, this.start_s, who, n, weights, reports, batches), kept
-
-
-class _Average:
-    """Line 12, one user at a time: w_t = Σ n_t^k/n_t w_t^k; w_{t-1} if nobody sends."""
-
-    def __init__(self, weights_before: Floats) -> None:
-        self._before = weights_before
-        # In float64, so that the average of equal updates is that update to the last bit.
-        self._total = np.zeros(len(weights_before))
-        self.n: dict[str, int] = {}
-
-    def add(self, user: str, weights: Floats, n: int) -> None:
-        self.n[user] = n
-        self._total += n * weights.astype(np.float64)
-
-    def weights(self) -> Floats:
-        if not self.n:
-            return self._before
-        return (self._total / sum(self.n.values())).astype(np.float32)
 
 
 def sample_users(plan: Plan, users: Sequence[str], t: int) -> list[str]:
