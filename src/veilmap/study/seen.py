@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
@@ -82,11 +83,15 @@ def open_seen(
             f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
             "veilmap train --out made, or that of a transcript"
         )
+    record = json.loads(folder.settings.read_bytes())
+    if "campaign" in record:
+        # A run on machines has a cell, but no data of its own and no clock.
+        return _transcript(folder.transcript, data, cell or record["campaign"]["cell"], timezone)
     if cell is not None or timezone is not None:
         raise UserError(
             f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
         )
-    return _run(folder, data)
+    return _run(folder, record, data)
 
 
 def _transcript(
@@ -111,7 +116,8 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
     truth: dict[int, dict[str, LocalData]] = {}
     for entry in transcript.entries():
         ends_s = entry.start_s + known.interval_s
-        rows = (users == entry.user) & (time_s >= entry.start_s) & (time_s < ends_s)
+        whose = (users == entry.user) | (entry.user == SUM)
+        rows = whose & (time_s >= entry.start_s) & (time_s < ends_s)
         if rows.any():
             truth.setdefault(entry.round, {})[entry.user] = LocalData(
                 xy_m[rows], rsrp_dbm[rows], time_s[rows]
@@ -119,8 +125,7 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
     return truth
 
 
-def _run(folder: RunFolder, data: Measurements | None) -> Seen:
-    record = json.loads(folder.settings.read_bytes())
+def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None) -> Seen:
     # A run from before a table was there had its defaults.
     tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
     settings = parse(RunSettings, tables, str(folder.settings))

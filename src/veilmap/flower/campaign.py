@@ -1,0 +1,143 @@
+"""What a server asks its nodes for, round by round; the only thing of it that a node reads."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+
+from veilmap.area import Area
+from veilmap.defences.defence import Defence
+from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.federation.plan import Plan, Training
+from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.geo import Projection
+from veilmap.local_data import Scaler
+from veilmap.model.network import Network
+from veilmap.settings import parse, plain
+from veilmap.signal_map.signal_map import MapFacts
+from veilmap.study.protection import Protection
+
+LONGEST_S = 366 * 86_400.0
+MOST_ROUNDS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """One cell's map, on a public footing, from measurements that arrive in rounds.
+
+    Attributes:
+        cell: whose measurements are asked for.
+        area: the public area, in metres of ``epsg``; positions are standardised by it.
+        epsg: the projection.
+        interval_s: T, the duration of a round.
+        first_s: when round 1 begins, in seconds since 1970.
+        rounds: R.
+        label_offset_dbm: the public mean that the network predicts deviations from.
+        network: the one that is trained.
+        training: B, E and η; a node may do more averaging, never less than it wants.
+        defence: the steps that the server proposes; a node's own come before them.
+        secure_aggregation: whether the server gets to see sums only.
+        seed: of the first weights and of the sampling; nodes have seeds of their own.
+    """
+
+    cell: str
+    area: Area
+    epsg: int
+    interval_s: float
+    first_s: float
+    rounds: int
+    label_offset_dbm: float = 0.0
+    network: Network = field(default_factory=Network)
+    training: Training = field(default_factory=Training)
+    defence: tuple[str, ...] = ()
+    secure_aggregation: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if not 0 < self.interval_s <= LONGEST_S:
+            yield out_of_range("interval_s", f"above 0 and at most {LONGEST_S:g}", self.interval_s)
+        if not isfinite(self.first_s):
+            yield out_of_range("first_s", "a finite number of seconds", self.first_s)
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            yield out_of_range("rounds", f"from 1 to {MOST_ROUNDS:,}", self.rounds)
+        if not isfinite(self.label_offset_dbm):
+            yield out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
+        if self.seed < 0:
+            yield out_of_range("seed", "at least 0", self.seed)
+        try:
+            Protection(self.defence)
+        except UserError as fault:
+            yield fault
+
+    @property
+    def text(self) -> str:
+        """As it travels; the same campaign has the same text."""
+        return json.dumps(plain(self))
+
+    @classmethod
+    def of_text(cls, text: str) -> "Campaign":
+        """What ``text`` gave."""
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UserError(f"a campaign is JSON, and this is not ({error})") from None
+        return parse(cls, content, "campaign")
+
+    @property
+    def projection(self) -> Projection:
+        return Projection(self.epsg)
+
+    @property
+    def scaler(self) -> Scaler:
+        return Scaler.of_area(self.area)
+
+    def start_s(self, t: int) -> float:
+        """When round t begins; it ends ``interval_s`` later."""
+        return self.first_s + (t - 1) * self.interval_s
+
+    def plan(self, training: Training, defence: Defence, seed: int) -> Plan:
+        """What a phone trains by, once its own demands have been met."""
+        return Plan(
+            self.network,
+            self.scaler,
+            self.area,
+            training,
+            self.label_offset_dbm,
+            seed,
+            defence,
+            self.cell,
+        )
+
+    @property
+    def servers_plan(self) -> Plan:
+        """What the server samples and evaluates by."""
+        return self.plan(self.training, Defence(), self.seed)
+
+    @property
+    def header(self) -> Header:
+        """What the server knows besides the updates; nothing of it is from anybody's data."""
+        known = SideKnowledge(
+            self.scaler,
+            self.area,
+            self.epsg,
+            self.label_offset_dbm,
+            self.training,
+            self.interval_s,
+            defence=Protection(self.defence).texts,
+        )
+        return Header(self.network, known)
+
+    @property
+    def map_facts(self) -> MapFacts:
+        """What a map file says besides its weights."""
+        return MapFacts(
+            self.cell,
+            self.network,
+            self.scaler,
+            self.label_offset_dbm,
+            self.area,
+            self.projection,
+        )

@@ -1,0 +1,121 @@
+"""What a run leaves on the server's disk, whole after every round."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from veilmap.errors import UserError
+from veilmap.federation.observation import Observation
+from veilmap.files import write_whole
+from veilmap.flower.campaign import Campaign
+from veilmap.flower.sight import what_the_server_sees
+from veilmap.model.network import Floats
+from veilmap.settings import parse, plain
+from veilmap.signal_map.signal_map import SignalMap
+from veilmap.study.results import result_row, results, versions
+from veilmap.study.run_folder import RunFolder
+from veilmap.transcript import TranscriptWriter
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+@dataclass(frozen=True)
+class RoundOutcome:
+    """One line of a run's history.
+
+    Attributes:
+        round: t.
+        start_s: when the round began.
+        asked: how many nodes were.
+        users: who sent an update that was taken.
+        n: n_t, the points of all together.
+        left_out: by user, why nothing of theirs was taken.
+        rmse_db: on the server's own test measurements, if it has any.
+        seconds: from the first request to the new map.
+    """
+
+    round: int
+    start_s: float
+    asked: int
+    users: tuple[str, ...]
+    n: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    rmse_db: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    """The facts in a checkpoint; its tensor is the map after the last of the rounds."""
+
+    campaign: str
+    history: tuple[RoundOutcome, ...]
+
+
+class Journal:
+    """The run folder of one campaign: it goes on where an interrupted run ended."""
+
+    def __init__(self, out: Path, campaign: Campaign) -> None:
+        self._folder, self.campaign = RunFolder(out), campaign
+        self._folder.refuse_finished()
+        self._file = out / CHECKPOINT
+        if self._file.exists():
+            self.history, self.weights = self._resumed()
+        else:
+            self._folder.clear()
+            self.history, self.weights = (), campaign.network.initialise(campaign.seed)
+        self._writer = TranscriptWriter(self._folder.transcript, campaign.header, self.done)
+
+    @property
+    def done(self) -> int:
+        """How many rounds are finished, and on the disk."""
+        return self.history[-1].round if self.history else 0
+
+    def end_round(
+        self, outcome: RoundOutcome, weights: Floats, seen: Sequence[Observation]
+    ) -> None:
+        """The transcript first: a round that it has and the checkpoint lacks is written again."""
+        for observation in seen:
+            self._writer.see(observation)
+        self._writer.end_round()
+        self.history, self.weights = (*self.history, outcome), weights
+        facts = json.dumps(asdict(_Checkpoint(self.campaign.text, self.history)))
+        write_whole(self._file, save({"weights": weights}, {"checkpoint": facts}))
+
+    def finish(self) -> None:
+        """Make it a finished run, of which ``veilmap map`` and ``veilmap attack`` know."""
+        self._folder.write(SignalMap(self.campaign.map_facts, self.weights), self._results())
+        self._file.unlink()
+
+    def _results(self) -> dict[str, Any]:
+        last = self.history[-1]
+        row = result_row(
+            self.campaign.header.side_knowledge.configuration,
+            self.campaign.seed,
+            rounds=len(self.history),
+            rmse_db=last.rmse_db,
+            seconds=sum(outcome.seconds for outcome in self.history),
+        )
+        settings = {"campaign": plain(self.campaign), "versions": versions()}
+        content = results(settings, [row], [asdict(outcome) for outcome in self.history])
+        return {**content, "server_sees": list(what_the_server_sees(self.campaign))}
+
+    def _resumed(self) -> tuple[tuple[RoundOutcome, ...], Floats]:
+        try:
+            with safe_open(self._file, framework="numpy") as file:
+                facts = json.loads((file.metadata() or {})["checkpoint"])
+                weights: Floats = file.get_tensor("weights")
+        except (SafetensorError, KeyError, OSError, ValueError) as error:
+            raise UserError(f"{self._file} is not a checkpoint ({error!r}); remove it") from None
+        kept = parse(_Checkpoint, facts, f"{self._file} is not a checkpoint")
+        if kept.campaign != self.campaign.text:
+            raise UserError(
+                f"{self._file.parent} holds the unfinished run of another campaign; choose "
+                "another --out, or repeat that campaign's options to go on with it"
+            )
+        return kept.history, weights

@@ -1,0 +1,74 @@
+"""How requests and answers travel: Flower's records, under the names that its strategies use."""
+
+from typing import Any
+
+import numpy as np
+from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError
+from veilmap.flower.campaign import Campaign
+from veilmap.flower.node import Request, Sent
+from veilmap.model.network import Floats
+
+ARRAYS, CONFIG, METRICS = "arrays", "config", "metrics"
+WEIGHTS, CAMPAIGN, ROUND, N, WHY = "weights", "campaign", "server-round", "num-examples", "why"
+NOTHING = "nothing to send"
+
+
+def weights_record(weights: Floats) -> ArrayRecord:
+    """One flat vector, as the model room has it."""
+    return array_record(WEIGHTS, weights)
+
+
+def array_record(name: str, values: NDArray[Any]) -> ArrayRecord:
+    """One array under its name."""
+    return ArrayRecord({name: Array(values)})
+
+
+def weights_of(record: ArrayRecord) -> Floats:
+    """What ``weights_record`` packed."""
+    return record[WEIGHTS].numpy().astype(np.float32, copy=False)
+
+
+def ask(campaign: Campaign, t: int, weights: Floats) -> RecordDict:
+    """The request for round t."""
+    config = ConfigRecord({CAMPAIGN: campaign.text, ROUND: t})
+    return RecordDict({ARRAYS: weights_record(weights), CONFIG: config})
+
+
+def request_of(content: RecordDict) -> Request:
+    """What a node is asked for; what a stranger packed is an error."""
+    try:
+        config, weights = content[CONFIG], weights_of(content[ARRAYS])  # type: ignore[arg-type]
+        campaign, t = Campaign.of_text(str(config[CAMPAIGN])), int(config[ROUND])  # type: ignore
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"this is no request of a campaign ({error!r})") from None
+    if weights.shape != (campaign.network.size,) or not np.isfinite(weights).all():
+        raise UserError(
+            f"the request has weights of shape {weights.shape}; they must be finite and "
+            f"{campaign.network.size:,}"
+        )
+    if not 1 <= t <= campaign.rounds:
+        raise UserError(f"the request is for round {t} of {campaign.rounds}")
+    return Request(campaign, t, weights)
+
+
+def reply(sent: Sent | None) -> RecordDict:
+    """The answer: an update, or nothing."""
+    if sent is None:
+        return refusal(NOTHING)
+    metrics = MetricRecord({N: sent.n})
+    return RecordDict({ARRAYS: weights_record(sent.weights), METRICS: metrics})
+
+
+def refusal(why: str) -> RecordDict:
+    """The answer of a node that sends nothing."""
+    return RecordDict({CONFIG: ConfigRecord({WHY: why})})
+
+
+def why_not(content: RecordDict) -> str | None:
+    """The node's reason, if it sent nothing."""
+    if CONFIG not in content or WHY not in content.config_records[CONFIG]:
+        return None
+    return str(content.config_records[CONFIG][WHY])

@@ -1,0 +1,39 @@
+"""A node's own measurements of a campaign's cell, by the campaign's clock."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from veilmap.errors import UserError
+from veilmap.flower.campaign import Campaign
+from veilmap.local_data import LocalData
+from veilmap.measurements import Measurements
+from veilmap.rounds import cumulative, cut_from
+
+OwnRounds = Mapping[int, LocalData]  # what is trained on in each round, by t
+
+
+def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
+    """D_t^k of all rounds in which user k measured the cell; under cumulative training, up to t."""
+    mine = data.keep((pl.col("user") == user) & (pl.col("cell") == campaign.cell))
+    if not len(mine):
+        return {}
+    placed = mine.projected(campaign.projection)
+    rounds = cut_from(placed, campaign.interval_s, campaign.first_s)
+    theirs = tuple(this for this in rounds if 1 <= this.number <= campaign.rounds)
+    kept = cumulative(theirs) if campaign.training.cumulative else theirs
+    return {this.number: this.data[user] for this in kept}
+
+
+def the_user(data: Measurements, wanted: str | None, source: Path) -> str:
+    """Whose measurements a node speaks for: one person's, never several."""
+    if wanted is None and len(data.users) == 1:
+        return data.users[0]
+    if wanted not in data.users:
+        asked = "say whose it is" if wanted is None else f"user {wanted!r} is not among them"
+        raise UserError(
+            f"{source} has the measurements of {len(data.users)} users; {asked}: [node] user = …, "
+            f"one of: {', '.join(sorted(data.users)[:8])}"
+        )
+    return wanted

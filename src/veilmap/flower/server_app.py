@@ -1,0 +1,98 @@
+"""The Flower app of the server: a campaign, round by round, from where it stands."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from flwr.app import Context
+from flwr.serverapp import Grid, ServerApp
+
+from veilmap.errors import UserError
+from veilmap.federation.evaluation import Evaluation
+from veilmap.flower.campaign import Campaign
+from veilmap.flower.journal import Journal
+from veilmap.flower.messages import weights_record
+from veilmap.flower.strategy import Conduct, SignalMapStrategy
+from veilmap.flower.vetting import Vetting
+from veilmap.rounds import pooled
+from veilmap.settings import parse
+from veilmap.sources.reader import read
+
+app = ServerApp()
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a run is started with: Flower's run configuration knows plain values only.
+
+    Attributes:
+        campaign: its text.
+        out: the run folder on the server's machine.
+        names: the file with the nodes' names, of which more may come during a run.
+        nodes: a round waits until so many are connected.
+        timeout_s: how long the server waits for answers.
+        most_norm: the longest update that is taken.
+        most_points: the largest number of points that is taken.
+        test: a file with measurements of the server's own; empty if it has none.
+    """
+
+    campaign: str
+    out: str
+    names: str = ""
+    nodes: int = 2
+    timeout_s: float = Conduct.timeout_s
+    most_norm: float = Vetting.most_norm
+    most_points: int = Vetting.most_points
+    test: str = ""
+
+
+@app.main()
+def main(grid: Grid, context: Context) -> None:
+    """Run the rounds that are left, and leave a finished run."""
+    carry_out(parse(Assignment, context.run_config, "the run's configuration"), grid)
+
+
+def carry_out(
+    assignment: Assignment, grid: Grid, name_of: Callable[[int], str] | None = None
+) -> Journal:
+    """The same for any grid."""
+    campaign = Campaign.of_text(assignment.campaign)
+    journal = Journal(Path(assignment.out), campaign)
+    conduct = Conduct(
+        nodes=assignment.nodes,
+        timeout_s=assignment.timeout_s,
+        vetting=Vetting(assignment.most_norm, assignment.most_points),
+        test=_test(campaign, assignment.test),
+        name_of=name_of or names_in(Path(assignment.names)),
+    )
+    strategy = SignalMapStrategy(journal, conduct)
+    strategy.start(
+        grid,
+        weights_record(journal.weights),
+        num_rounds=campaign.rounds - journal.done,
+        timeout=conduct.timeout_s,
+    )
+    journal.finish()
+    return journal
+
+
+def names_in(file: Path) -> Callable[[int], str]:
+    """Node → the name under which the operator admitted it; its number if there is none."""
+
+    def name_of(node: int) -> str:
+        # Read every time: nodes are admitted while a run goes on.
+        names = json.loads(file.read_bytes()) if file.is_file() else {}
+        return str(names.get(str(node), node))
+
+    return name_of
+
+
+def _test(campaign: Campaign, file: str) -> Evaluation | None:
+    if not file:
+        return None
+    data = read(file)
+    if campaign.cell not in data.cells:
+        raise UserError(f"{file} has no measurement of cell {campaign.cell!r}; leave out --test")
+    placed = data.of_cell(campaign.cell).projected(campaign.projection)
+    return Evaluation(campaign.servers_plan, pooled(placed))

@@ -1,0 +1,167 @@
+"""Many simulated nodes on a Ray cluster, through Flower's own engine."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import ray
+from flwr.app import ConfigRecord, Context, Message, MessageType, RecordDict
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+from flwr.simulation import run_simulation
+
+from veilmap.errors import UserError
+from veilmap.flower.campaign import Campaign
+from veilmap.flower.journal import Journal
+from veilmap.flower.ledger import Ledger
+from veilmap.flower.messages import CONFIG, reply, request_of
+from veilmap.flower.minimum import Minimum
+from veilmap.flower.node import respond
+from veilmap.flower.own_data import OwnRounds
+from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.strategy import connected, messages
+from veilmap.rounds import parse_interval
+from veilmap.study.prepare import Prepared
+
+# Simulated nodes do what the settings of the run say.
+NO_DEMANDS = Minimum(defence=(), epochs=1, batch_size="inf", interval="1s", points=1)
+PARTITION, USER = "partition-id", "user"
+
+
+@dataclass(frozen=True)
+class Person:
+    """One simulated node: its user, its rounds, and the steps that it takes."""
+
+    user: str
+    rounds: OwnRounds
+    minimum: Minimum
+    seed: int
+
+
+def simulate(
+    prepared: Prepared,
+    out: str | Path,
+    *,
+    cluster: str | None = None,
+    cpus: int | None = None,
+    timeout_s: float = 3600.0,
+) -> Journal:
+    """Train what ``study.train`` trains, with one Flower node per user.
+
+    Args:
+        prepared: what ``prepare`` made of measurements and settings.
+        out: a folder for the run.
+        cluster: the address of a Ray cluster, such as ``auto``; by default one is started on this
+            machine, for this machine alone.
+        cpus: how many cores a cluster that is started takes; by default all.
+        timeout_s: how long the server waits for the nodes in a round.
+    """
+    campaign = campaign_of(prepared)
+    assignment = Assignment(campaign.text, str(out), nodes=len(prepared.users), timeout_s=timeout_s)
+    finished: list[Journal] = []
+    with _ray(cluster, cpus):
+        people = [ray.put(person) for person in people_of(prepared)]
+        run_simulation(
+            _server(assignment, finished),
+            _client(people),
+            num_supernodes=len(people),
+            backend_config={"client_resources": {"num_cpus": 1}},
+        )
+    if not finished:
+        raise UserError("the simulation ended early; what Flower logged above says why")
+    return finished[0]
+
+
+def campaign_of(prepared: Prepared) -> Campaign:
+    """The campaign that asks for what the settings of a run in this process say."""
+    if prepared.settings.protection.oracle or prepared.settings.task.scaler != "area":
+        raise UserError(
+            "nodes have no sample and no mean of everybody's data; take --scaler area, and of gan "
+            "learns_from=past"
+        )
+    first, last = prepared.rounds[0], prepared.rounds[-1]
+    interval_s = parse_interval(prepared.settings.task.interval)
+    return Campaign(
+        cell=prepared.cell,
+        area=prepared.plan.area,
+        epsg=prepared.data.projection.epsg,
+        interval_s=interval_s,
+        first_s=first.start_s - (first.number - 1) * interval_s,
+        rounds=last.number,
+        label_offset_dbm=prepared.plan.label_offset_dbm,
+        network=prepared.plan.network,
+        training=prepared.plan.training,
+        seed=prepared.plan.seed,
+    )
+
+
+def people_of(prepared: Prepared) -> Iterator[Person]:
+    """The users in the order of their partitions."""
+    protection = prepared.settings.protection
+    rounds = tuple(prepared.training_rounds)
+    for user in prepared.users:
+        defended = not protection.defended or user in protection.defended
+        steps = protection.texts if defended else ()
+        own = {this.number: this.data[user] for this in rounds if user in this.data}
+        yield Person(user, own, replace(NO_DEMANDS, defence=steps), prepared.plan.seed)
+
+
+def _client(people: Sequence["ray.ObjectRef[Person]"]) -> ClientApp:
+    app = ClientApp()
+
+    @app.train()
+    def train(message: Message, context: Context) -> Message:
+        person = _person(people, context)
+        sent, _ = respond(
+            request_of(message.content),
+            person.minimum,
+            Ledger(person.seed),
+            person.rounds,
+            person.user,
+        )
+        return Message(reply(sent), reply_to=message)
+
+    @app.query()
+    def name(message: Message, context: Context) -> Message:
+        record = ConfigRecord({USER: _person(people, context).user})
+        return Message(RecordDict({CONFIG: record}), reply_to=message)
+
+    return app
+
+
+def _person(people: Sequence["ray.ObjectRef[Person]"], context: Context) -> Person:
+    return ray.get(people[int(context.node_config[PARTITION])])
+
+
+def _server(assignment: Assignment, finished: list[Journal]) -> ServerApp:
+    app = ServerApp()
+
+    @app.main()
+    def main(grid: Grid, context: Context) -> None:
+        asked = {node: RecordDict() for node in connected(grid, assignment.nodes)}
+        replies = grid.send_and_receive(messages(asked, MessageType.QUERY, 0))
+        names = {
+            each.metadata.src_node_id: str(each.content.config_records[CONFIG][USER])
+            for each in replies
+        }
+        finished.append(carry_out(assignment, grid, names.__getitem__))
+
+    return app
+
+
+@contextmanager
+def _ray(cluster: str | None, cpus: int | None) -> Iterator[None]:
+    """A cluster, given or our own; Flower takes the one that it finds running."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Our own would listen on all interfaces if it were not told the address.
+    own: dict[str, Any] = {"_node_ip_address": "127.0.0.1", "num_cpus": cpus}
+    where = {"address": cluster} if cluster else own
+    ray.init(include_dashboard=False, logging_level=logging.WARNING, **where)
+    try:
+        yield
+    finally:
+        ray.shutdown()

@@ -1,0 +1,148 @@
+"""The server's side of Algorithm 1 as a Flower strategy."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
+from flwr.serverapp import Grid
+from flwr.serverapp.strategy import FedAvg
+
+from veilmap.federation.average import Average
+from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.observation import Observation
+from veilmap.federation.server import sample_users
+from veilmap.flower.journal import Journal, RoundOutcome
+from veilmap.flower.messages import NOTHING, ask, weights_of, weights_record
+from veilmap.flower.vetting import Vetting, unpack
+from veilmap.model.network import Floats
+
+NO_ANSWER = "no answer in time"
+LOOK_S = 1.0
+log = logging.getLogger("flwr")
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """How a server runs its rounds.
+
+    Attributes:
+        nodes: a round waits until so many are connected.
+        timeout_s: how long the server waits for answers.
+        vetting: which updates are taken.
+        test: the server's own measurements, on which it tells the RMSE; None if it has none.
+        name_of: what a node is called in the transcript.
+    """
+
+    nodes: int = 2
+    timeout_s: float = 600.0
+    vetting: Vetting = field(default_factory=Vetting)
+    test: Evaluation | None = None
+    name_of: Callable[[int], str] = str
+
+
+class SignalMapStrategy(FedAvg):
+    """FedAvg that waits for a round's end, vets what comes, and writes down what it saw.
+
+    The averaging is ``federation``'s, in float64, so that a federation on machines gives the
+    weights of one in a process.
+    """
+
+    def __init__(self, journal: Journal, conduct: Conduct) -> None:
+        # Nodes release nothing but their update, so there is no federated evaluation.
+        super().__init__(fraction_evaluate=0.0)
+        self._journal, self._conduct = journal, conduct
+        self._after = journal.done  # Flower counts the rounds of this run, from 1
+        self._asked: Sequence[int] = ()
+        self._began = 0.0
+
+    def configure_train(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """Lines 5-8: once the interval is over, ask S_t for their updates."""
+        t = self._after + server_round
+        self._begin(t, grid)
+        content = ask(self._journal.campaign, t, weights_of(arrays))
+        return messages(dict.fromkeys(self._asked, content), MessageType.TRAIN, t)
+
+    def aggregate_train(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        """Lines 9 and 12: what an honest-but-curious server sees, and the average of it."""
+        t, before = self._after + server_round, self._journal.weights
+        average, seen, start_s = Average(before), [], self._journal.campaign.start_s(t)
+        left_out = {self._name(node): NO_ANSWER for node in self._asked}
+        # By name, so that the order of arrival decides nothing.
+        for message in sorted(replies, key=self._sender):
+            name, found = self._sender(message), unpack(message)
+            why = found if isinstance(found, str) else self._conduct.vetting.fault(found, before)
+            if isinstance(found, str) or why is not None:
+                left_out[name] = str(why)
+                continue
+            del left_out[name]
+            average.add(name, found.weights, found.n)
+            seen.append(Observation(t, name, before, found.weights, found.n, start_s))
+        return self._end(t, average.weights(), average.n, seen, left_out)
+
+    def _begin(self, t: int, grid: Grid) -> None:
+        """Wait until the round's interval is over and enough nodes are there; choose among them."""
+        ends_s = self._journal.campaign.start_s(t + 1)
+        if ends_s > time.time():
+            log.info("round %d: waiting until its interval is over", t)
+        while ends_s > time.time():
+            time.sleep(min(LOOK_S, max(ends_s - time.time(), 0)))
+        nodes = connected(grid, self._conduct.nodes)
+        chosen = sample_users(self._journal.campaign.servers_plan, [str(node) for node in nodes], t)
+        self._asked, self._began = [int(node) for node in chosen], time.perf_counter()
+
+    def _end(
+        self,
+        t: int,
+        weights: Floats,
+        n: Mapping[str, int],
+        seen: Sequence[Observation],
+        left_out: Mapping[str, str],
+    ) -> tuple[ArrayRecord, MetricRecord | None]:
+        """Write the round down before the next begins."""
+        for name, why in left_out.items():
+            level = logging.INFO if why == NOTHING else logging.WARNING
+            log.log(level, "round %d: nothing taken of %s: %s", t, name, why)
+        outcome = RoundOutcome(
+            round=t,
+            start_s=self._journal.campaign.start_s(t),
+            asked=len(self._asked),
+            users=tuple(n),
+            n=sum(n.values()),
+            left_out=left_out,
+            rmse_db=self._conduct.test.rmse_db(weights) if self._conduct.test else None,
+            seconds=time.perf_counter() - self._began,
+        )
+        self._journal.end_round(outcome, weights, seen)
+        log.info("round %d: %d updates of %d points", t, len(outcome.users), outcome.n)
+        return weights_record(weights), None
+
+    def _sender(self, message: Message) -> str:
+        return self._name(message.metadata.src_node_id)
+
+    def _name(self, node: int) -> str:
+        return self._conduct.name_of(node)
+
+
+def connected(grid: Grid, count: int) -> list[int]:
+    """The nodes that are there, as soon as there are ``count`` of them."""
+    nodes = sorted(grid.get_node_ids())
+    if len(nodes) < count:
+        log.info("waiting for %d nodes, %d are here", count, len(nodes))
+    while len(nodes) < count:
+        time.sleep(LOOK_S)
+        nodes = sorted(grid.get_node_ids())
+    return nodes
+
+
+def messages(contents: Mapping[int, RecordDict], kind: str, t: int) -> list[Message]:
+    """One message to each node."""
+    return [
+        Message(content, dst_node_id=node, message_type=kind, group_id=str(t))
+        for node, content in contents.items()
+    ]
