@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,8 @@ def open_seen(
     record = json.loads(folder.settings.read_bytes())
     if "campaign" in record:
         # A run on machines has a cell, but no data of its own and no clock.
-        return _transcript(folder.transcript, data, cell or record["campaign"]["cell"], timezone)
+        seen = _transcript(folder.transcript, data, cell or record["campaign"]["cell"], timezone)
+        return replace(seen, path=folder.path)
     if cell is not None or timezone is not None:
         raise UserError(
             f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
