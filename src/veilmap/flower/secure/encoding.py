@@ -1,0 +1,57 @@
+"""Updates as whole numbers modulo 2⁶⁴, where a mask can hide them and sums are exact."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.flower.secure.round_error import RoundError
+
+Words = NDArray[np.uint64]
+
+SCALE = 2.0**24
+MOST_NODES = 2**16
+# So that the sum over MOST_NODES nodes stays below 2⁶³, where two's complement turns negative.
+LIMIT = 2.0**63 / MOST_NODES
+# Far below what 64 bits hold: a sum of counts beyond it shows that masks are left in it.
+MOST_POINTS = 2**31
+
+
+def encode(update: NDArray[np.float32], n: int) -> Words:
+    """n_k Δ_k in fixed point with 24 binary places, and n_k as the last element.
+
+    A phone without data takes part with n = 0 and an update of zeros, so that the server does not
+    learn who measured.
+    """
+    refuse(_faults(update, n))
+    fixed = np.rint(update.astype(np.float64) * n * SCALE)
+    worst = np.max(np.abs(fixed), initial=0.0)
+    if worst >= LIMIT:
+        demand = f"below {LIMIT / SCALE:.0f} in every coordinate (lower the learning rate)"
+        raise out_of_range("n times the update", demand, float(worst / SCALE))
+    return np.append(fixed.astype(np.int64), np.int64(n)).view(np.uint64)
+
+
+def decode(total: Words) -> tuple[NDArray[np.float64], int]:
+    """(Σ n_k Δ_k / Σ n_k, Σ n_k); without any points the mean is zero.
+
+    Fixed point costs a coordinate at most 2⁻²⁵ (3e-8), for any number of nodes: each adds at most
+    half a unit of 2⁻²⁴ to the sum, and n_k ≥ 1 to the divisor; those with n = 0 add an exact zero.
+    """
+    n = int(total[-1])
+    if n >= MOST_NODES * MOST_POINTS:
+        raise RoundError(
+            f"the sum claims {n} points; masks are left in it, so a node's share is wrong"
+        )
+    return total[:-1].view(np.int64) / SCALE / max(n, 1), n
+
+
+def _faults(update: NDArray[np.float32], n: int) -> Iterator[UserError]:
+    if not 0 <= n < MOST_POINTS:
+        yield out_of_range("the number of points", f"from 0 to {MOST_POINTS - 1}", n)
+    bad = int(np.count_nonzero(~np.isfinite(update)))
+    if bad:
+        yield UserError(f"{bad} values of the update are not finite; lower the learning rate")
+    if n == 0 and np.any(update):
+        yield UserError("an update of 0 points must be all zeros; send zeros, or the true number")

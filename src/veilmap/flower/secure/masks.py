@@ -1,0 +1,37 @@
+"""The two masks that hide a vector: one of the node's own, and one with every other node."""
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+
+from veilmap.flower.secure.encoding import Words
+from veilmap.flower.secure.keys import agree, derive
+
+SELF = b"veilmap secure sum: own mask"
+PAIR = b"veilmap secure sum: mask of a pair"
+
+
+def own_mask(seed: bytes, digest: bytes, length: int) -> Words:
+    """PRG(b_u): hides the vector even from one who learns all masks of pairs.
+
+    Without it a vector that arrives after the server has taken its node for dropped out, and has
+    had the key of its masks rebuilt, would lie open.
+    """
+    return _expand(derive(seed, SELF, digest), length)
+
+
+def pair_mask(
+    private: bytes, public: bytes, *, me: int, other: int, digest: bytes, length: int
+) -> Words:
+    """±PRG(s_uv): what ``me`` adds for ``other``; what ``other`` adds for ``me`` cancels it."""
+    mask = _expand(agree(private, public, PAIR, digest), length)
+    return mask if me < other else np.negative(mask)
+
+
+def _expand(key: bytes, length: int) -> Words:
+    """The ChaCha20 key stream as numbers, the same on every machine.
+
+    The nonce is constant because no key is expanded for two different vectors.
+    """
+    stream = Cipher(ChaCha20(key, nonce=bytes(16)), mode=None).encryptor().update(bytes(8 * length))
+    return np.frombuffer(stream, dtype="<u8").astype(np.uint64, copy=False)
