@@ -125,7 +125,7 @@ def test_a_vector_that_is_not_encoded_is_refused(shared, vector):
 
 
 def test_a_masked_vector_alone_looks_uniform():
-    """Of 64 · 4,096 fair bits each of the 64 sums is 2,048 ± 32; six sigma, one in 10⁷ runs."""
+    """4,096 fair bits sum to 2,048 ± 32; six sigma fail by chance once in a million runs."""
     play = Play(3, 3, length=4096).advertise()
     play.vectors = {node: encode(np.full(4095, -1e-3, np.float32), 20) for node in play.nodes}
     for vector in play.share().mask().masked.values():

@@ -13,14 +13,16 @@ with the server's part in between (``collector``):
 4. ``unmask``: shares that free the sum of those who came; the server ``reveal``s it.
 
 What it protects from: a server that follows the protocol and looks at all it gets, alone or with
-fewer nodes than the threshold. The point counts n_k are inside the sum, too.
+fewer nodes than the threshold; these can subtract their own parts from the sum, and no more. The
+point counts n_k are inside the sum, too.
 
 What it does not protect from:
 
 - A server that relays false public keys. The nodes have no list of each other's true keys, so it
   could stand between any two of them, or bring nodes of its own.
 - The sum itself. It is the update of one user with everybody's points, and the attacks work on it;
-  ``attacks.secure_sum`` measures what they find.
+  ``attacks.secure_sum`` measures what they find. Two sums of the same updates that differ by one
+  node show that node's, so an update must go into one round only.
 - A node that sends a wrong update: nobody can see it, so nobody can refuse it.
 
 What stays visible: who took part and when, who dropped out at which step, the sum, and n_t.
