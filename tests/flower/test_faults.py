@@ -23,8 +23,8 @@ from veilmap.defences.defence import Defence
 from veilmap.errors import UserError
 from veilmap.federation.server import federate
 from veilmap.flower import client_app
-from veilmap.flower.client_app import FAILED
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, ask
+from veilmap.flower.node_app import FAILED
 from veilmap.local_data import Round
 from veilmap.transcript import Transcript
 

@@ -1,67 +1,51 @@
-"""The Flower app of a node: one message in, one answer out."""
+"""The Flower app of a node on a machine: it answers from its own file."""
 
-import logging
-from collections.abc import Callable
 from pathlib import Path
 
-from flwr.app import Context, Message, RecordDict
-from flwr.clientapp import ClientApp
+from flwr.app import Context
 
-from veilmap.errors import UserError
 from veilmap.flower.ledger import Ledger
-from veilmap.flower.messages import refusal, reply, request_of
-from veilmap.flower.node import RefusalError, Sent, respond
+from veilmap.flower.minimum import Minimum
+from veilmap.flower.node import Request, Sent, agree, respond
+from veilmap.flower.node_app import node_app
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import own_rounds, the_user
 from veilmap.sources.reader import read
 
 NODE_FILE = "node-file"
-# Texts of errors may quote the node's data; they stay in its log.
-FAILED = "failed; the reason is in the node's log"
-log = logging.getLogger("flwr")
-
-app = ClientApp()
 
 
-@app.train()
-def train(message: Message, context: Context) -> Message:
-    """Round t: read the node's own file, answer, and enter the answer into the ledger."""
-    return Message(discreet(lambda: _answer(message, context)), reply_to=message)
+class FileNode:
+    """A node whose settings, measurements and ledger are files; all are read anew each time."""
+
+    def __init__(self, settings: NodeFile) -> None:
+        self._settings = settings
+
+    @property
+    def minimum(self) -> Minimum:
+        return self._settings.minimum
+
+    def agree(self, request: Request) -> None:
+        """Raise ``RefusalError`` if the node will not answer, whatever its data."""
+        agree(request, self.minimum, self._ledger())
+
+    def answer(self, request: Request) -> Sent | None:
+        """The update to send; the ledger is on the disk before it goes out."""
+        place = self._settings.node
+        data = read(place.data, self._settings.columns, self._settings.reading)
+        user = the_user(data, place.user, place.data)
+        rounds = own_rounds(data, user, request.campaign)
+        sent, after = respond(request, self.minimum, self._ledger(), rounds, user)
+        after.save(self._settings.ledger)
+        return sent
+
+    def _ledger(self) -> Ledger:
+        return Ledger.open(self._settings.ledger, self._settings.node.seed)
 
 
-def _answer(message: Message, context: Context) -> RecordDict:
-    return reply(answered(settings_of(context), message.content))
+def _node(context: Context) -> FileNode:
+    """By the file that its owner named when the node was started."""
+    return FileNode(load_node_file(Path(str(context.node_config[NODE_FILE]))))
 
 
-def answered(settings: NodeFile, content: RecordDict) -> Sent | None:
-    """The update to send; the ledger is on the disk before it goes out."""
-    request = request_of(content)
-    ledger = Ledger.open(settings.ledger, settings.node.seed)
-    data = read(settings.node.data, settings.columns, settings.reading)
-    user = the_user(data, settings.node.user, settings.node.data)
-    rounds = own_rounds(data, user, request.campaign)
-    sent, after = respond(request, settings.minimum, ledger, rounds, user)
-    after.save(settings.ledger)
-    return sent
-
-
-def settings_of(context: Context) -> NodeFile:
-    """The node's file, which its owner named when the node was started."""
-    return load_node_file(Path(str(context.node_config[NODE_FILE])))
-
-
-def discreet(work: Callable[[], RecordDict]) -> RecordDict:
-    """The result of the work, or why there is none, without a word of the node's data.
-
-    Flower would send the text of any error to the server.
-    """
-    try:
-        return work()
-    except RefusalError as why:
-        log.info("kept out of this round: %s", why)
-        return refusal(str(why))
-    except UserError as error:
-        log.error("cannot answer: %s", error)
-    except Exception:
-        log.exception("cannot answer")
-    return refusal(FAILED)
+app = node_app(_node)

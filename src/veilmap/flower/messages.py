@@ -1,9 +1,10 @@
 """How requests and answers travel: Flower's records, under the names that its strategies use."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError
@@ -72,3 +73,11 @@ def why_not(content: RecordDict) -> str | None:
     if CONFIG not in content or WHY not in content.config_records[CONFIG]:
         return None
     return str(content.config_records[CONFIG][WHY])
+
+
+def messages(contents: Mapping[int, RecordDict], kind: str, t: int) -> list[Message]:
+    """One message to each node."""
+    return [
+        Message(content, dst_node_id=node, message_type=kind, group_id=str(t))
+        for node, content in contents.items()
+    ]

@@ -13,12 +13,11 @@ from veilmap.defences.step import Step, UpdateStep
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.flower.campaign import Campaign
+from veilmap.flower.secure.roster import FEWEST
 from veilmap.rounds import parse_interval
 from veilmap.study.protection import Protection
 
 DEFAULT_DEFENCE = ("farthest:eps_m=50,num=20",)
-# With two, each one's update is the sum less its own.
-FEWEST_IN_A_SUM = 3
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Minimum:
     epsilon: float | None = None
     delta: float = 1e-5
     secure_aggregation: bool = False
-    nodes: int = FEWEST_IN_A_SUM
+    nodes: int = FEWEST
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -57,8 +56,8 @@ class Minimum:
         for name in ("epochs", "batch_size", "points"):
             if _number(getattr(self, name)) < 1:
                 yield out_of_range(f"minimum.{name}", "at least 1", getattr(self, name))
-        if self.nodes < FEWEST_IN_A_SUM:
-            yield out_of_range("minimum.nodes", f"at least {FEWEST_IN_A_SUM}", self.nodes)
+        if self.nodes < FEWEST:
+            yield out_of_range("minimum.nodes", f"at least {FEWEST}", self.nodes)
         if self.epsilon is not None and not 0 < self.epsilon < inf:
             yield out_of_range("minimum.epsilon", "above 0", self.epsilon)
         yield from delta_faults(self.delta)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW, Memory
@@ -36,6 +37,20 @@ class Sent:
 
     weights: Floats
     n: int
+
+
+class Node(Protocol):
+    """Who answers."""
+
+    @property
+    def minimum(self) -> Minimum:
+        """What it insists on."""
+
+    def agree(self, request: Request) -> None:
+        """Raise ``RefusalError`` if it will not answer, whatever its data."""
+
+    def answer(self, request: Request) -> Sent | None:
+        """The update to send."""
 
 
 def agree(request: Request, minimum: Minimum, ledger: Ledger) -> tuple[Step, ...]:

@@ -14,6 +14,7 @@ from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import weights_record
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
+from veilmap.flower.sum_strategy import SecureStrategy
 from veilmap.flower.vetting import Vetting
 from veilmap.rounds import pooled
 from veilmap.settings import parse
@@ -31,6 +32,7 @@ class Assignment:
         out: the run folder on the server's machine.
         names: the file with the nodes' names, of which more may come during a run.
         nodes: a round waits until so many are connected.
+        sum_of: the fewest nodes in a secure sum.
         timeout_s: how long the server waits for answers.
         most_norm: the longest update that is taken.
         most_points: the largest number of points that is taken.
@@ -41,6 +43,7 @@ class Assignment:
     out: str
     names: str = ""
     nodes: int = 2
+    sum_of: int = Conduct.sum_of
     timeout_s: float = Conduct.timeout_s
     most_norm: float = Vetting.most_norm
     most_points: int = Vetting.most_points
@@ -61,13 +64,14 @@ def carry_out(
     journal = Journal(Path(assignment.out), campaign)
     conduct = Conduct(
         nodes=assignment.nodes,
+        sum_of=assignment.sum_of,
         timeout_s=assignment.timeout_s,
         vetting=Vetting(assignment.most_norm, assignment.most_points),
         test=_test(campaign, assignment.test),
         name_of=name_of or names_in(Path(assignment.names)),
     )
-    strategy = SignalMapStrategy(journal, conduct)
-    strategy.start(
+    kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
+    kind(journal, conduct).start(
         grid,
         weights_record(journal.weights),
         num_rounds=campaign.rounds - journal.done,

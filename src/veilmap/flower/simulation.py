@@ -18,12 +18,13 @@ from veilmap.errors import UserError
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.ledger import Ledger
-from veilmap.flower.messages import CONFIG, reply, request_of
+from veilmap.flower.messages import CONFIG, messages
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import respond
+from veilmap.flower.node import Request, Sent, agree, respond
+from veilmap.flower.node_app import node_app
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.server_app import Assignment, carry_out
-from veilmap.flower.strategy import connected, messages
+from veilmap.flower.strategy import connected
 from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
 
@@ -41,6 +42,14 @@ class Person:
     minimum: Minimum
     seed: int
 
+    def agree(self, request: Request) -> None:
+        """Raise ``RefusalError`` if there is a reason to."""
+        agree(request, self.minimum, Ledger(self.seed))
+
+    def answer(self, request: Request) -> Sent | None:
+        """The update to send."""
+        return respond(request, self.minimum, Ledger(self.seed), self.rounds, self.user)[0]
+
 
 def simulate(
     prepared: Prepared,
@@ -48,6 +57,7 @@ def simulate(
     *,
     cluster: str | None = None,
     cpus: int | None = None,
+    secure_aggregation: bool = False,
     timeout_s: float = 3600.0,
 ) -> Journal:
     """Train what ``study.train`` trains, with one Flower node per user.
@@ -58,9 +68,10 @@ def simulate(
         cluster: the address of a Ray cluster, such as ``auto``; by default one is started on this
             machine, for this machine alone.
         cpus: how many cores a cluster that is started takes; by default all.
+        secure_aggregation: let the server see sums only.
         timeout_s: how long the server waits for the nodes in a round.
     """
-    campaign = campaign_of(prepared)
+    campaign = replace(campaign_of(prepared), secure_aggregation=secure_aggregation)
     assignment = Assignment(campaign.text, str(out), nodes=len(prepared.users), timeout_s=timeout_s)
     finished: list[Journal] = []
     with _ray(cluster, cpus):
@@ -111,30 +122,17 @@ def people_of(prepared: Prepared) -> Iterator[Person]:
 
 
 def _client(people: Sequence["ray.ObjectRef[Person]"]) -> ClientApp:
-    app = ClientApp()
+    def person(context: Context) -> Person:
+        return ray.get(people[int(context.node_config[PARTITION])])
 
-    @app.train()
-    def train(message: Message, context: Context) -> Message:
-        person = _person(people, context)
-        sent, _ = respond(
-            request_of(message.content),
-            person.minimum,
-            Ledger(person.seed),
-            person.rounds,
-            person.user,
-        )
-        return Message(reply(sent), reply_to=message)
+    app = node_app(person)
 
     @app.query()
     def name(message: Message, context: Context) -> Message:
-        record = ConfigRecord({USER: _person(people, context).user})
+        record = ConfigRecord({USER: person(context).user})
         return Message(RecordDict({CONFIG: record}), reply_to=message)
 
     return app
-
-
-def _person(people: Sequence["ray.ObjectRef[Person]"], context: Context) -> Person:
-    return ray.get(people[int(context.node_config[PARTITION])])
 
 
 def _server(assignment: Assignment, finished: list[Journal]) -> ServerApp:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
 
@@ -14,7 +14,8 @@ from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
 from veilmap.flower.journal import Journal, RoundOutcome
-from veilmap.flower.messages import NOTHING, ask, weights_of, weights_record
+from veilmap.flower.messages import NOTHING, ask, messages, weights_of, weights_record
+from veilmap.flower.secure.roster import FEWEST
 from veilmap.flower.vetting import Vetting, unpack
 from veilmap.model.network import Floats
 
@@ -30,6 +31,7 @@ class Conduct:
     Attributes:
         nodes: a round waits until so many are connected.
         timeout_s: how long the server waits for answers.
+        sum_of: the fewest nodes in a secure sum.
         vetting: which updates are taken.
         test: the server's own measurements, on which it tells the RMSE; None if it has none.
         name_of: what a node is called in the transcript.
@@ -37,6 +39,7 @@ class Conduct:
 
     nodes: int = 2
     timeout_s: float = 600.0
+    sum_of: int = FEWEST
     vetting: Vetting = field(default_factory=Vetting)
     test: Evaluation | None = None
     name_of: Callable[[int], str] = str
@@ -138,11 +141,3 @@ def connected(grid: Grid, count: int) -> list[int]:
         time.sleep(LOOK_S)
         nodes = sorted(grid.get_node_ids())
     return nodes
-
-
-def messages(contents: Mapping[int, RecordDict], kind: str, t: int) -> list[Message]:
-    """One message to each node."""
-    return [
-        Message(content, dst_node_id=node, message_type=kind, group_id=str(t))
-        for node, content in contents.items()
-    ]

@@ -1,0 +1,66 @@
+"""A Flower app for nodes of any kind: one message in, one answer out."""
+
+import logging
+from collections.abc import Callable
+
+from flwr.app import Context, Message, RecordDict
+from flwr.clientapp import ClientApp
+
+from veilmap.errors import UserError
+from veilmap.flower.messages import refusal, reply, request_of
+from veilmap.flower.node import Node, RefusalError
+from veilmap.flower.secure.round_error import RoundError
+from veilmap.flower.sum_node import on_advertise, on_mask, on_share, on_unmask
+
+# Texts of errors may quote the node's data; they stay in its log.
+FAILED = "failed; the reason is in the node's log"
+log = logging.getLogger("flwr")
+
+
+def node_app(node_of: Callable[[Context], Node]) -> ClientApp:
+    """The app whose messages the node of a context answers: plain ones and those of a sum."""
+    app = ClientApp()
+    steps: dict[str, Callable[[Message, Context], RecordDict]] = {
+        "default": lambda message, context: _plain(message, node_of(context)),
+        "advertise": lambda message, context: on_advertise(message, context, node_of(context)),
+        "share": lambda message, context: on_share(message, context, node_of(context)),
+        "mask": lambda message, context: on_mask(message, context, node_of(context)),
+        "unmask": on_unmask,
+    }
+    for action, step in steps.items():
+        app.train(action)(_discreet(step))
+    return app
+
+
+def _plain(message: Message, node: Node) -> RecordDict:
+    request = request_of(message.content)
+    if request.campaign.secure_aggregation:
+        raise RefusalError("the campaign promises sums, and this request is for a single update")
+    return reply(node.answer(request))
+
+
+def _discreet(
+    step: Callable[[Message, Context], RecordDict],
+) -> Callable[[Message, Context], Message]:
+    """The answer, or why there is none, without a word of the node's data.
+
+    Flower would send the text of any error to the server.
+    """
+
+    def handle(message: Message, context: Context) -> Message:
+        return Message(_said(lambda: step(message, context)), reply_to=message)
+
+    return handle
+
+
+def _said(step: Callable[[], RecordDict]) -> RecordDict:
+    try:
+        return step()
+    except (RefusalError, RoundError) as why:
+        log.info("kept out of this round: %s", why)
+        return refusal(str(why))
+    except UserError as error:
+        log.error("cannot answer: %s", error)
+    except Exception:
+        log.exception("cannot answer")
+    return refusal(FAILED)

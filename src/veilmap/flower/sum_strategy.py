@@ -1,0 +1,74 @@
+"""The strategy of a server that sees sums only."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.serverapp import Grid
+
+from veilmap.attacks.secure_sum import SUM
+from veilmap.federation.observation import Observation
+from veilmap.flower.journal import Journal
+from veilmap.flower.messages import ask, messages, weights_of
+from veilmap.flower.node import Sent
+from veilmap.flower.secure.encoding import decode
+from veilmap.flower.secure.round_error import RoundError
+from veilmap.flower.strategy import Conduct, SignalMapStrategy
+from veilmap.flower.sum_messages import MASK, rows_record
+from veilmap.flower.sum_round import SecureRound
+
+
+class SecureStrategy(SignalMapStrategy):
+    """The four steps of a secure sum around Flower's request and answer.
+
+    A round that fails at any step gives no update; the next has new keys.
+    """
+
+    def __init__(self, journal: Journal, conduct: Conduct) -> None:
+        super().__init__(journal, conduct)
+        self._round: SecureRound | None = None
+
+    def configure_train(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """Steps 1 and 2, then the request with what was sealed for each node."""
+        t, campaign = self._after + server_round, self._journal.campaign
+        self._begin(t, grid)
+        self._round = SecureRound(campaign, t, grid, self._conduct.timeout_s, self._conduct.sum_of)
+        request = ask(campaign, t, weights_of(arrays))
+        try:
+            letters = self._round.letters(request, self._asked)
+        except RoundError:
+            return []  # said again, and written down, when there is nothing to add up
+        contents = {
+            node: RecordDict({**request, **rows_record(rows)}) for node, rows in letters.items()
+        }
+        return messages(contents, MASK, t)
+
+    def aggregate_train(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        """Step 4, and line 12 from the sum: w_t = w_{t-1} + Σ n_t^k/n_t (w_t^k − w_{t-1})."""
+        t, before = self._after + server_round, self._journal.weights
+        sent = self._sum(replies)
+        left_out = {self._name(node): why for node, why in self._secure.left_out.items()}
+        why = sent if isinstance(sent, str) else self._conduct.vetting.fault(sent, before)
+        if isinstance(sent, str) or why is not None:
+            return self._end(t, before, {}, [], {**left_out, SUM: str(why)})
+        start_s = self._journal.campaign.start_s(t)
+        seen = Observation(t, SUM, before, sent.weights, sent.n, start_s)
+        return self._end(t, sent.weights, {SUM: sent.n}, [seen], left_out)
+
+    def _sum(self, replies: Iterable[Message]) -> Sent | str:
+        before = self._journal.weights.astype(np.float64)
+        try:
+            mean, n = decode(self._secure.total(replies))
+        except RoundError as why:
+            return str(why)
+        return Sent((before + mean).astype(np.float32), n)
+
+    @property
+    def _secure(self) -> SecureRound:
+        if self._round is None:
+            raise RuntimeError("a round is aggregated that was never configured")
+        return self._round

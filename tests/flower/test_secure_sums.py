@@ -1,0 +1,179 @@
+"""Secure aggregation over messages: the same map, and a server that sees sums only."""
+
+import numpy as np
+import pytest
+from flwr.app import Message, RecordDict
+from flwr.clientapp import ClientApp
+
+from tests.flower.grids import LoopGrid
+from tests.flower.making import (
+    DATA,
+    FREE,
+    ROUNDS,
+    SMALL,
+    USERS,
+    federated,
+    largest_difference,
+    make_campaign,
+    make_grid,
+    make_node,
+)
+from veilmap.attacks.secure_sum import SUM, secure_sum
+from veilmap.defences.defence import Defence
+from veilmap.federation.observation import Recorder
+from veilmap.federation.server import federate
+from veilmap.flower.client_app import NODE_FILE, app
+from veilmap.flower.messages import ARRAYS, ask
+from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.sum_messages import ADVERTISE, MASK, MASKED, SHARE, UNMASK
+from veilmap.study.attack import attack
+from veilmap.study.protection import Protection
+from veilmap.transcript import Transcript
+
+DIVERSE = ("diverse:eps_m=50",)
+STEPS = (ADVERTISE, SHARE, MASK, UNMASK)
+
+
+def engine(campaign):
+    plan = campaign.plan(campaign.training, Defence(Protection(campaign.defence).steps), 0)
+    recorder = Recorder()
+    *_, last = federate(plan, ROUNDS, USERS, recorder)
+    return last.weights, list(secure_sum(recorder.observations))
+
+
+def test_the_map_is_that_of_the_plain_federation(tmp_path):
+    campaign = make_campaign(secure_aggregation=True, defence=DIVERSE)
+    journal = federated(campaign, make_grid(tmp_path), tmp_path / "out")
+    weights, sums = engine(campaign)
+    assert largest_difference(journal.weights, weights) < 1e-4
+    seen = list(Transcript(tmp_path / "out" / "transcript"))
+    assert [(each.round, each.user, each.n) for each in seen] == [
+        (each.round, SUM, each.n) for each in sums
+    ]
+
+
+def test_no_message_holds_an_update_or_its_size_in_the_clear(tmp_path):
+    """Whatever a node sends, its own update is not among the numbers in it."""
+    campaign = make_campaign(secure_aggregation=True)
+    grid = make_grid(tmp_path)
+    replies = recorded(grid)
+    federated(campaign, grid, tmp_path / "out")
+    vectors = [r.content[ARRAYS][MASKED].numpy() for r in replies if ARRAYS in r.content]
+    assert len(vectors) == len(USERS) * len(ROUNDS)
+    assert all(not reply.content.metric_records for reply in replies)
+    for vector in vectors:
+        # Of a uniform word the top bit is set half of the time; of a plain update's, rarely both.
+        assert abs((vector >> np.uint64(63)).mean() - 0.5) < 0.15
+
+
+def recorded(grid):
+    replies = []
+    deliver = grid.send_and_receive
+
+    def send_and_receive(messages, *, timeout=None):
+        found = deliver(messages, timeout=timeout)
+        replies.extend(found)
+        return found
+
+    grid.send_and_receive = send_and_receive
+    return replies
+
+
+def test_a_node_refuses_to_give_a_single_update_in_a_campaign_of_sums(tmp_path):
+    grid = make_grid(tmp_path)
+    content = ask(make_campaign(secure_aggregation=True), 1, SMALL.initialise(0))
+    (reply,) = grid.send_and_receive([Message(content, dst_node_id=10, message_type="train")])
+    assert "promises sums" in reply.content["config"]["why"]
+    assert not (tmp_path / "u0" / "ledger.json").exists()
+
+
+def test_a_node_without_measurements_takes_part_with_a_zero(tmp_path):
+    """The last round has points of all; in one beyond the data the sum is of nothing."""
+    campaign = make_campaign(secure_aggregation=True, rounds=ROUNDS[-1].number + 1)
+    journal = federated(campaign, make_grid(tmp_path), tmp_path / "out")
+    last = journal.history[-1]
+    assert last.users == ()
+    assert last.left_out == {SUM: "0 points, and 1 to 100,000 are taken"}
+
+
+class Falls:
+    """The app of a node that is gone from some step on."""
+
+    def __new__(cls, step):
+        fallen = ClientApp()
+        for action in ("advertise", "share", "mask", "unmask"):
+            gone = STEPS.index(f"train.{action}") >= STEPS.index(step)
+
+            def handle(message, context, gone=gone):
+                if gone:
+                    raise KeyboardInterrupt
+                return app(message, context)
+
+            fallen.train(action)(handle)
+        return fallen
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_with_three_nodes_nobody_may_fall_out_and_the_run_goes_on(tmp_path, step):
+    """A sum of two is the other's update; so the round gives nothing."""
+    campaign = make_campaign(secure_aggregation=True)
+    journal = federated(campaign, make_grid(tmp_path, apps={11: Falls(step)}), tmp_path / "out")
+    assert len(journal.history) == len(ROUNDS)
+    assert {outcome.n for outcome in journal.history} == {0}
+    assert all(outcome.left_out["u1"] == "no answer in time" for outcome in journal.history)
+    assert largest_difference(journal.weights, SMALL.initialise(0)) == 0
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_of_five_nodes_one_may_fall_out_at_any_step(tmp_path, step):
+    """Fallen at the last step its vector is in the sum already, and the others free it."""
+    users = ("u0", "u1", "u2", "u0", "u1")
+
+    def run(campaign, nodes, apps, out):
+        configs = {
+            10 + k: {NODE_FILE: str(make_node(tmp_path / f"{out}{k}", users[k]))} for k in nodes
+        }
+        grid = LoopGrid({node: apps.get(node, app) for node in configs}, configs)
+        assignment = Assignment(campaign.text, str(tmp_path / out), nodes=len(nodes))
+        return carry_out(assignment, grid, str)
+
+    secure = run(make_campaign(secure_aggregation=True), range(5), {14: Falls(step)}, "secure")
+    there = range(5) if step == UNMASK else range(4)
+    plain = run(make_campaign(), there, {}, "plain")
+    assert {outcome.users for outcome in secure.history} == {(SUM,)}
+    assert [one.n for one in secure.history] == [one.n for one in plain.history]
+    assert largest_difference(secure.weights, plain.weights) < 1e-4
+
+
+def test_a_node_that_demands_larger_sums_keeps_out(tmp_path):
+    strict = FREE + "secure_aggregation = true\nnodes = 4\n"
+    campaign = make_campaign(secure_aggregation=True)
+    journal = federated(campaign, make_grid(tmp_path, minimum=strict), tmp_path / "out")
+    assert journal.history[0].left_out["u0"] == "takes part in sums of at least 4 nodes"
+
+
+def test_nobody_takes_part_twice_in_a_round(tmp_path):
+    """Two sums over different nodes differ by somebody's update."""
+    campaign = make_campaign(secure_aggregation=True)
+    grid = make_grid(tmp_path)
+    federated(campaign, grid, tmp_path / "out")
+    again = federated(campaign, grid, tmp_path / "again")
+    assert set(again.history[0].left_out) == {*USERS, SUM}
+    assert again.history[0].left_out["u0"] == "has answered for these measurements before"
+
+
+def test_nonsense_in_any_step_leaves_its_sender_out(tmp_path):
+    nonsense = ClientApp()
+    for action in ("advertise", "share", "mask", "unmask"):
+        nonsense.train(action)(lambda message, context: Message(RecordDict(), reply_to=message))
+    campaign = make_campaign(secure_aggregation=True)
+    journal = federated(campaign, make_grid(tmp_path, apps={12: nonsense}), tmp_path / "out")
+    assert "an answer that is none" in journal.history[0].left_out["u2"]
+
+
+def test_the_sum_can_be_attacked_as_any_user(tmp_path):
+    campaign = make_campaign(secure_aggregation=True)
+    federated(campaign, make_grid(tmp_path), tmp_path / "out")
+    found = attack(tmp_path / "out", data=DATA, method="neurons")
+    assert found.target == SUM
+    assert found.scores["neurons"].distance_median_m is not None
