@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import ray
 from flwr.app import ConfigRecord, Context, Message, MessageType, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
@@ -30,6 +29,7 @@ from veilmap.study.prepare import Prepared
 
 # Simulated nodes do what the settings of the run say.
 NO_DEMANDS = Minimum(defence=(), epochs=1, batch_size="inf", interval="1s", points=1)
+LOOPBACK = "127.0.0.1"
 PARTITION, USER = "partition-id", "user"
 
 
@@ -74,7 +74,7 @@ def simulate(
     campaign = replace(campaign_of(prepared), secure_aggregation=secure_aggregation)
     assignment = Assignment(campaign.text, str(out), nodes=len(prepared.users), timeout_s=timeout_s)
     finished: list[Journal] = []
-    with _ray(cluster, cpus):
+    with _ray(cluster, cpus) as ray:
         people = [ray.put(person) for person in people_of(prepared)]
         run_simulation(
             _server(assignment, finished),
@@ -121,9 +121,14 @@ def people_of(prepared: Prepared) -> Iterator[Person]:
         yield Person(user, own, replace(NO_DEMANDS, defence=steps), prepared.plan.seed)
 
 
-def _client(people: Sequence["ray.ObjectRef[Person]"]) -> ClientApp:
+def _client(people: Sequence[Any]) -> ClientApp:
+    """``people`` are references into Ray's store: each node takes its own person's data."""
+
     def person(context: Context) -> Person:
-        return ray.get(people[int(context.node_config[PARTITION])])
+        import ray
+
+        found: Person = ray.get(people[int(context.node_config[PARTITION])])
+        return found
 
     app = node_app(person)
 
@@ -152,14 +157,26 @@ def _server(assignment: Assignment, finished: list[Journal]) -> ServerApp:
 
 
 @contextmanager
-def _ray(cluster: str | None, cpus: int | None) -> Iterator[None]:
+def _ray(cluster: str | None, cpus: int | None) -> Iterator[Any]:
     """A cluster, given or our own; Flower takes the one that it finds running."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Our own would listen on all interfaces if it were not told the address.
-    own: dict[str, Any] = {"_node_ip_address": "127.0.0.1", "num_cpus": cpus}
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns it will do
+    own: dict[str, Any] = {"num_cpus": cpus, "_node_ip_address": LOOPBACK}
+    if not cluster:
+        # Ray replaces the loopback address by one that others reach, unless it is told that this
+        # machine is no part of a cluster; it looks at this when it is imported.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    import ray
+
     where = {"address": cluster} if cluster else own
     ray.init(include_dashboard=False, logging_level=logging.WARNING, **where)
     try:
-        yield
+        here = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+        if not cluster and here != LOOPBACK:
+            raise UserError(
+                "Ray was imported before and would listen on all interfaces; start Python with "
+                "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0, or give the address of a cluster"
+            )
+        yield ray
     finally:
         ray.shutdown()
