@@ -41,25 +41,22 @@ def main(counts: list[int]) -> None:
             whole_s = time.perf_counter() - began
         there_s = sum(outcome.seconds for outcome in journal.history) / ROUNDS
         apart = np.abs(journal.weights - run.signal_map.weights).max()
-        print(
-            f"{clients:7,d}   {here_s:8.3f} s/round   {there_s:8.3f} s/round   {there_s / here_s:6.1f}"
-            f"   {whole_s - ROUNDS * there_s:8.1f} s     to {apart:.0e}",
-            flush=True,
-        )
+        rounds = f"{here_s:8.3f} s/round   {there_s:8.3f} s/round   {there_s / here_s:6.1f}"
+        start_s = whole_s - ROUNDS * there_s
+        print(f"{clients:7,d}   {rounds}   {start_s:8.1f} s     to {apart:.0e}", flush=True)
 
 
 def make_data(clients: int) -> Measurements:
     """Every client measures POINTS times a day in an area of 1 km, under one cell."""
     draw = np.random.default_rng(0)
     rows = clients * ROUNDS * POINTS
+    users = [f"{client:04d}" for client in np.tile(np.arange(clients), ROUNDS * POINTS)]
     day = np.repeat(np.arange(ROUNDS), clients * POINTS)
     seconds = draw.integers(0, 86_400, rows) + 86_400 * day
     return Measurements.of(
         pl.DataFrame(
             {
-                "user": [
-                    f"{client:04d}" for client in np.tile(np.arange(clients), rows // clients)
-                ],
+                "user": users,
                 "cell": ["a"] * rows,
                 "time": [FIRST + timedelta(seconds=int(each)) for each in seconds],
                 "lat_deg": 51.5 + draw.uniform(-0.005, 0.005, rows),

@@ -25,6 +25,17 @@ WORLDS = {
     "campus": "People on a campus, like the paper's: Parquet.",
     "london": "Contributors around London, like Radiocells': Parquet, or upload files (XML).",
 }
+FLOWER = {
+    "serve": ("server", "Run the server: Flower's SuperLink, and the gate that nodes come to."),
+    "admit": ("server", "Let a node take part, by its public key."),
+    "expel": ("server", "End a node's part, for good."),
+    "nodes": ("server", "List the admitted nodes, and which of them are connected."),
+    "join": ("node", "Take part with the measurements on this machine."),
+    "run": ("run", "Train one cell's map with the nodes of a server."),
+    "simulate": ("simulate", "Train as 'veilmap train' does, on a Ray cluster."),
+}
+# Missing module → the extra that brings it.
+EXTRAS = {"flwr": "flower", "cryptography": "flower", "Crypto": "flower", "ray": "simulation"}
 
 
 def make_app() -> App:
@@ -44,6 +55,10 @@ def make_app() -> App:
     for name, help_text in WORLDS.items():
         simulate.command(f"veilmap.cli.simulate:{name}_", name=name, help=help_text)
     app.command(simulate)
+    flower = App(name="flower", help="The same federation on real machines, through Flower.")
+    for name, (module, help_text) in FLOWER.items():
+        flower.command(f"veilmap.cli.flower.{module}:{name}_", name=name, help=help_text)
+    app.command(flower)
     return app
 
 
@@ -59,6 +74,12 @@ def run(arguments: list[str] | None) -> None:
 
         message = visible(" ".join(str(error).split()))
         print(f"veilmap: error: {message}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        missing = f"{error.name} is not installed; get it with: pip install"
+        print(f"veilmap: error: {missing} 'veilmap[{EXTRAS[error.name]}]'", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         print(f"veilmap: error: {error.strerror or error}", file=sys.stderr)

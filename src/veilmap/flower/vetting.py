@@ -1,15 +1,18 @@
 """Which updates a server takes: a broken or hostile node must not spoil the map."""
 
+import math
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 from flwr.app import Message
 
+from veilmap.defences.dp import DifferentialPrivacy
 from veilmap.errors import out_of_range
+from veilmap.flower.campaign import Campaign
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, why_not
 from veilmap.flower.node import Sent
 from veilmap.model.network import Floats
+from veilmap.study.protection import Protection
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Vetting:
     most_points: int = 100_000
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.most_norm) and self.most_norm > 0):
+        if not (math.isfinite(self.most_norm) and self.most_norm > 0):
             raise out_of_range("most_norm", "above 0", self.most_norm)
         if self.most_points < 1:
             raise out_of_range("most_points", "at least 1", self.most_points)
@@ -42,6 +45,19 @@ class Vetting:
         if not 1 <= sent.n <= self.most_points:
             return f"{sent.n} points, and 1 to {self.most_points:,} are taken"
         return None
+
+
+def usual_norm(campaign: Campaign) -> float:
+    """A limit for a campaign: that without noise, and twice what a proposed dp adds.
+
+    Updates of the paper's settings are 0.3 to 7 long; the noise of dp is σ√d, whatever it hides.
+    """
+    noise = [
+        step.sigma * math.sqrt(campaign.network.size)
+        for step in Protection(campaign.defence).steps
+        if isinstance(step, DifferentialPrivacy)
+    ]
+    return Vetting.most_norm + 2 * sum(noise)
 
 
 def unpack(message: Message) -> Sent | str:

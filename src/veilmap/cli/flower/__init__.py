@@ -1,0 +1,1 @@
+"""``veilmap flower``: the same federation on real machines."""

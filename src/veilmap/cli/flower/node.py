@@ -1,0 +1,46 @@
+"""``veilmap flower join``: a node's command."""
+
+from pathlib import Path
+
+from veilmap.cli.console import say
+from veilmap.flower.client_app import NODE_FILE
+from veilmap.flower.machines.node import NodePlace, join
+from veilmap.flower.machines.ports import Address
+from veilmap.flower.node_file import NodeFile, load_node_file
+from veilmap.flower.own_data import the_user
+from veilmap.sources.reader import read
+
+
+def join_(file: Path) -> None:
+    """Take part with the measurements on this machine, until Ctrl-C.
+
+    The first start makes the node's key; send its .pub file to the operator.
+
+    Args:
+        file: the node's own settings (TOML): where its measurements are, and what it insists on.
+    """
+    settings = load_node_file(file)
+    _announce(settings)
+    place = NodePlace(
+        server=Address.parse(settings.node.server),
+        ca=settings.node.certificate,
+        key=settings.node.key,
+        folder=settings.node.folder,
+        config={NODE_FILE: str(file.resolve())},
+    )
+    join(place, say)
+
+
+def _announce(settings: NodeFile) -> None:
+    """Read the measurements once, so that a mistake shows here and not in the first round."""
+    data = read(settings.node.data, settings.columns, settings.reading)
+    user = the_user(data, settings.node.user, settings.node.data)
+    least = settings.minimum
+    steps = ", then ".join(least.defence) or "none"
+    say(f"data       {len(data):,} measurements, those of user {user} are this node's")
+    say(f"always     E ≥ {least.epochs}, B ≤ {least.batch_size}; defence: {steps}")
+    say(f"only       rounds of at least {least.interval}, with at least {least.points} points")
+    if least.epsilon is not None:
+        say(f"           ε ≤ {least.epsilon:g} in all, at δ = {least.delta:g}")
+    if least.secure_aggregation:
+        say(f"           in sums of at least {least.nodes} nodes")

@@ -1,0 +1,122 @@
+"""``veilmap flower run``: a campaign over the nodes of a server."""
+
+import json
+import re
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from veilmap.cli.console import say, stderr, stdout, table
+from veilmap.cli.interrupts import INTERRUPTED
+from veilmap.cli.options import NetworkOptions, ProtectionOptions, TaskOptions, TrainingOptions
+from veilmap.errors import UserError
+from veilmap.federation.plan import Training
+from veilmap.flower.asking import campaign_for
+from veilmap.flower.campaign import Campaign
+from veilmap.flower.machines import runs
+from veilmap.flower.machines.server_folder import ServerFolder
+from veilmap.flower.server_app import Assignment
+from veilmap.flower.strategy import Conduct
+from veilmap.flower.vetting import usual_norm
+from veilmap.model.network import Network
+from veilmap.study.protection import Protection
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings, Task
+
+# What the strategy says in Flower's log, after the level.
+_OURS = re.compile(r"(?:INFO|WARNING)\s*:?\s+((?:round \d+|waiting).*)")
+
+
+def run_(
+    state: Path,
+    *,
+    out: Path,
+    first: str,
+    rounds: int,
+    secure_aggregation: bool = False,
+    nodes: int = 2,
+    sum_of: int = Conduct.sum_of,
+    timeout: float = Conduct.timeout_s,
+    most_norm: float | None = None,
+    test: Path | None = None,
+    config: Path | None = None,
+    model: Path | None = None,
+    task: TaskOptions = Task(),
+    training: TrainingOptions = Training(),
+    protection: ProtectionOptions = Protection(),
+    network: NetworkOptions = Network(),
+) -> None:
+    """Train one cell's map with the nodes of a server, round by round.
+
+    A round is asked for when its interval is over. The same command again goes on where an
+    interrupted run ended.
+
+    Args:
+        state: the folder of a server that runs.
+        out: folder for the model, the transcript, the settings and the results.
+        first: when round 1 begins, such as 2024-01-01; UTC unless it says otherwise.
+        rounds: how many there are.
+        secure_aggregation: let the server see sums only.
+        nodes: a round waits until so many nodes are connected.
+        sum_of: the fewest nodes in a secure sum.
+        timeout: how long a round waits for answers, in seconds.
+        most_norm: the longest update that is taken; by default 100 and what the noise of a
+            proposed dp adds.
+        test: measurements of the operator's own, to tell the RMSE after each round.
+        config: settings file (TOML) under the options given here.
+        model: settings file that "veilmap tune" wrote.
+    """
+    RunFolder(out).refuse_finished()
+    settings = RunSettings(task=task, model=network, training=training, protection=protection)
+    campaign = campaign_for(
+        settings, first=first, rounds=rounds, secure_aggregation=secure_aggregation
+    )
+    assignment = Assignment(
+        campaign=campaign.text,
+        out=str(out.resolve()),
+        names=str(ServerFolder(state).nodes.resolve()),
+        nodes=max(nodes, sum_of) if secure_aggregation else nodes,
+        sum_of=sum_of,
+        timeout_s=timeout,
+        most_norm=usual_norm(campaign) if most_norm is None else most_norm,
+        test=str(test.resolve()) if test else "",
+    )
+    run_id = runs.submit(state, asdict(assignment))
+    say(f"run {run_id}: {campaign.rounds} rounds of cell {campaign.cell}")
+    _follow(state, run_id, out)
+    _conclude(state, run_id, out, campaign)
+
+
+def _follow(state: Path, run_id: int, out: Path) -> None:
+    try:
+        for line in runs.follow(state, run_id):
+            if match := _OURS.search(line):
+                say(match[1])
+    except KeyboardInterrupt:
+        runs.stop(state, run_id)
+        stderr.print(f"stopped; the same command goes on, from what {out} holds", soft_wrap=True)
+        sys.exit(INTERRUPTED)
+
+
+def _conclude(state: Path, run_id: int, out: Path, campaign: Campaign) -> None:
+    ended = runs.status(state, run_id)
+    if not ended.completed:
+        raise UserError(
+            f"run {run_id} {ended.outcome or 'ended'}: {ended.details or 'no reason given'}; the "
+            f"same command goes on from what {out} holds; log: {ServerFolder(state).logs}"
+        )
+    results = json.loads(RunFolder(out).results.read_bytes())
+    told = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
+    for each in results["history"]:
+        rmse = "-" if each["rmse_db"] is None else f"{each['rmse_db']:.2f}"
+        sent = "sum" if campaign.secure_aggregation and each["users"] else str(len(each["users"]))
+        told.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
+    stdout.print()
+    stdout.print(told)
+    say("\nwhat the server saw")
+    for sentence in results["server_sees"]:
+        say(f"  - {sentence}")
+    folder = shlex.quote(str(out))
+    say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
+    say(f"what the updates gave away: veilmap attack {folder} --data MEASUREMENTS")

@@ -1,0 +1,63 @@
+"""``veilmap flower serve``, ``admit``, ``expel`` and ``nodes``: the operator's commands."""
+
+from pathlib import Path
+
+from veilmap.cli.console import say, stdout, table
+from veilmap.flower.machines import admission
+from veilmap.flower.machines.ports import Address
+from veilmap.flower.machines.server import LISTEN, PORT, serve
+
+
+def serve_(
+    state: Path, *, host: list[str] | None = None, listen: str = str(LISTEN), port: int = PORT
+) -> None:
+    """Run the server until Ctrl-C: Flower's SuperLink, and the gate that nodes come to.
+
+    The first start makes the certificates; give keys/ca.pem of the folder to the nodes.
+
+    Args:
+        state: the folder in which the server keeps its keys, its database and its logs.
+        host: the names and addresses under which nodes reach this machine, for the certificate.
+        listen: address and port of the gate. The default keeps it on this machine; 0.0.0.0:9092
+            opens it to the network, and nothing but what nodes need.
+        port: of the SuperLink, on the loopback address, for the operator's commands.
+    """
+    serve(state, say, hosts=host or [], port=port, listen=Address.parse(listen))
+
+
+def admit_(state: Path, key: Path, *, name: str) -> None:
+    """Let a node take part.
+
+    Args:
+        state: the server's folder.
+        key: the node's public key, which its owner sent.
+        name: what the node is called in logs and in the transcript.
+    """
+    node = admission.admit(state, key, name)
+    say(f"admitted {name} as node {node}")
+
+
+def expel_(state: Path, name: str) -> None:
+    """End a node's part, for good.
+
+    Args:
+        state: the server's folder.
+        name: under which the node was admitted.
+    """
+    admission.expel(state, name)
+    say(f"expelled {name}; its key is not admitted again")
+
+
+def nodes_(state: Path) -> None:
+    """List the admitted nodes, and which of them are connected.
+
+    Args:
+        state: the server's folder.
+    """
+    listed = table(None, "node", "status", "last seen", "number", left=4)
+    for node in admission.nodes(state):
+        listed.add_row(node.name, node.status, node.last_seen[:19] or "never", str(node.node_id))
+    if listed.row_count:
+        stdout.print(listed)
+    else:
+        say("no node is admitted yet; admit one with: veilmap flower admit STATE KEY --name NAME")

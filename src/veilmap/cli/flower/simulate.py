@@ -1,0 +1,71 @@
+"""``veilmap flower simulate``: many nodes on a Ray cluster."""
+
+import logging
+import shlex
+from pathlib import Path
+
+from veilmap.cli.console import say
+from veilmap.cli.data import read_and_say
+from veilmap.cli.options import (
+    ColumnOptions,
+    NetworkOptions,
+    ProtectionOptions,
+    ReadingOptions,
+    TaskOptions,
+    TestOptions,
+    TrainingOptions,
+)
+from veilmap.federation.plan import Training
+from veilmap.flower.simulation import simulate
+from veilmap.model.network import Network
+from veilmap.rounds import Split
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+from veilmap.study.prepare import prepare
+from veilmap.study.protection import Protection
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings, Task
+
+
+def simulate_(
+    data: str = "campus",
+    *,
+    out: Path,
+    cluster: str | None = None,
+    cpus: int | None = None,
+    secure_aggregation: bool = False,
+    config: Path | None = None,
+    model: Path | None = None,
+    task: TaskOptions = Task(),
+    training: TrainingOptions = Training(),
+    protection: ProtectionOptions = Protection(),
+    test: TestOptions = Split(),
+    network: NetworkOptions = Network(),
+    columns: ColumnOptions = Columns(),
+    reading: ReadingOptions = Reading(),
+) -> None:
+    """Train as "veilmap train" does, with a Flower node per user on a Ray cluster.
+
+    It gives the same map and costs more; docs/flower.md says how much.
+
+    Args:
+        data: a measurement file, or a simulated world: campus or london.
+        out: folder for the model, the transcript, the settings and the results.
+        cluster: the address of a Ray cluster, such as auto; by default one is started on this
+            machine for the time of the run.
+        cpus: how many cores a cluster that is started takes; by default all.
+        secure_aggregation: let the server see sums only.
+        config: settings file (TOML) under the options given here.
+        model: settings file that "veilmap tune" wrote.
+    """
+    RunFolder(out).refuse_finished()
+    measurements = read_and_say(data, columns, reading)
+    prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
+    say(f"{len(prepared.users):,} nodes, {len(prepared.rounds):,} rounds; Ray takes some seconds")
+    logging.getLogger("flwr").setLevel(logging.ERROR)
+    journal = simulate(
+        prepared, out, cluster=cluster, cpus=cpus, secure_aggregation=secure_aggregation
+    )
+    last = journal.history[-1]
+    say(f"round {last.round}: the map has {sum(each.n for each in journal.history):,} points in it")
+    say(f"\nwritten to {out}; the map as a file: veilmap map {shlex.quote(str(out))} --format png")

@@ -1,0 +1,65 @@
+"""From a server's settings to a campaign: what only data could tell must be said."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from veilmap.errors import UserError, refuse
+from veilmap.flower.campaign import Campaign
+from veilmap.geo import Projection
+from veilmap.rounds import parse_interval
+from veilmap.sources.timestamps import parse_moment
+from veilmap.study.settings import RunSettings
+
+
+def campaign_for(
+    settings: RunSettings, *, first: str, rounds: int, secure_aggregation: bool = False
+) -> Campaign:
+    """The campaign of a server that has none of its users' data.
+
+    Args:
+        settings: as for a run in one process; its test split plays no part.
+        first: when round 1 begins, such as 2024-01-01 or 2024-01-01T08:00+02:00; UTC if it does
+            not say.
+        rounds: R, how many there are.
+        secure_aggregation: whether the server is to see sums only.
+    """
+    refuse(_faults(settings))
+    task = settings.task
+    west, south, east, north = task.area or (0.0, 0.0, 0.0, 0.0)
+    projection = Projection.utm_for(np.array([south, north]), np.array([west, east]))
+    offset = task.label_offset_dbm
+    return Campaign(
+        cell=task.cell or "",
+        area=projection.area_of_box(west, south, east, north),
+        epsg=projection.epsg,
+        interval_s=parse_interval(task.interval),
+        first_s=parse_moment(first, "UTC").timestamp(),
+        rounds=rounds,
+        label_offset_dbm=0.0 if isinstance(offset, str) else offset,
+        network=settings.model,
+        training=settings.training,
+        defence=settings.protection.texts,
+        secure_aggregation=secure_aggregation,
+        seed=task.seed,
+    )
+
+
+def _faults(settings: RunSettings) -> Iterator[UserError]:
+    """What a simulation takes from everybody's data, and a server cannot."""
+    task = settings.task
+    if task.cell is None:
+        yield UserError("the server does not know the cells; name one with --cell")
+    if task.area is None:
+        yield UserError("the area must be public; give it with --area WEST SOUTH EAST NORTH")
+    if task.label_offset_dbm == "mean":
+        yield UserError(
+            "nobody knows the mean of the signal; give a public guess with --label-offset -95, or "
+            "--label-offset none"
+        )
+    if task.scaler != "area":
+        yield UserError("a scaler that is fitted needs everybody's positions; leave out --scaler")
+    if settings.protection.defended:
+        yield UserError("nodes decide for themselves; leave out --defended")
+    if settings.protection.oracle:
+        yield UserError("nodes have no sample of others' data; choose gan:learns_from=past")
