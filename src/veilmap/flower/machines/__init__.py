@@ -1,0 +1,1 @@
+"""Processes, certificates, keys and sockets: what runs Flower on real machines."""

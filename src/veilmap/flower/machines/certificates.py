@@ -1,0 +1,200 @@
+"""The certificates with which the server proves who it is.
+
+EC P-256 throughout: every TLS library takes it, and a handshake costs a small node little.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from veilmap.errors import UserError
+from veilmap.flower.machines.private_files import private_folder, write_private
+
+# Every node holds the CA's certificate, so that a new one means a visit to every node.
+CA_DAYS = 3650
+# The longest that TLS libraries with rules of their own accept; a new one needs no visit.
+SERVER_DAYS = 397
+# Time to plan a restart of the server.
+NOTICE_DAYS = 30
+ALWAYS = ("localhost", "127.0.0.1")
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The files of a server's certificates; ``ca`` is what nodes are given."""
+
+    folder: Path
+
+    @property
+    def ca(self) -> Path:
+        return self.folder / "ca.pem"
+
+    @property
+    def ca_key(self) -> Path:
+        return self.folder / "ca.key"
+
+    @property
+    def server(self) -> Path:
+        return self.folder / "server.pem"
+
+    @property
+    def server_key(self) -> Path:
+        return self.folder / "server.key"
+
+
+def obtain(folder: Path, hosts: Sequence[str], now: datetime | None = None) -> Certificates:
+    """The certificates in ``folder``, made if missing; an error if they will not do.
+
+    Args:
+        folder: where they are kept; its private files get mode 0600.
+        hosts: names and addresses under which nodes reach the server.
+        now: the time at which they must be valid.
+    """
+    now = now or datetime.now(UTC)
+    files = Certificates(private_folder(folder))
+    wanted = list(dict.fromkeys([*ALWAYS, *hosts]))
+    names = [_general_name(host) for host in wanted]
+    if not files.ca.exists():
+        _make_ca(files, now)
+    if not files.server.exists():
+        _make_server(files, names, now)
+    _refuse_ending(files.ca, now, "remove the folder's files, start again and give nodes ca.pem")
+    again = "remove server.pem and start again: nodes need no change"
+    _refuse_ending(files.server, now, again)
+    _refuse_missing(files.server, dict(zip(wanted, names, strict=True)), again)
+    return files
+
+
+def _make_ca(files: Certificates, now: datetime) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = _name("veilmap CA")
+    usage = _usage(digital_signature=False, key_cert_sign=True, crl_sign=True)
+    unsigned = (
+        _builder(name, name, key.public_key(), now, now + timedelta(days=CA_DAYS))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(usage, critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    write_private(files.ca_key, _private_pem(key))
+    files.ca.write_bytes(_pem(unsigned.sign(key, hashes.SHA256())))
+
+
+def _make_server(files: Certificates, names: Iterable[x509.GeneralName], now: datetime) -> None:
+    ca, ca_key = _load(files.ca), _load_key(files.ca_key)
+    key = ec.generate_private_key(ec.SECP256R1())
+    ends = min(now + timedelta(days=SERVER_DAYS), ca.not_valid_after_utc)
+    unsigned = (
+        _builder(_name("veilmap server"), ca.subject, key.public_key(), now, ends)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False
+        )
+    )
+    write_private(files.server_key, _private_pem(key))
+    files.server.write_bytes(_pem(unsigned.sign(ca_key, hashes.SHA256())))
+
+
+def _builder(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    now: datetime,
+    ends: datetime,
+) -> x509.CertificateBuilder:
+    # An hour back: a node whose clock is a little behind must not find it not yet valid.
+    return x509.CertificateBuilder(
+        issuer, subject, key, x509.random_serial_number(), now - timedelta(hours=1), ends
+    )
+
+
+def _usage(
+    *, digital_signature: bool, key_cert_sign: bool = False, crl_sign: bool = False
+) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=digital_signature,
+        key_cert_sign=key_cert_sign,
+        crl_sign=crl_sign,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _refuse_ending(path: Path, now: datetime, way_out: str) -> None:
+    ends = _load(path).not_valid_after_utc
+    if ends - now < timedelta(days=NOTICE_DAYS):
+        raise UserError(
+            f"{path} is valid until {ends:%Y-%m-%d}, less than {NOTICE_DAYS} days; {way_out}"
+        )
+
+
+def _refuse_missing(path: Path, wanted: dict[str, x509.GeneralName], way_out: str) -> None:
+    held = _load(path).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    missing = [host for host, name in wanted.items() if name not in list(held)]
+    if missing:
+        raise UserError(f"{path} is not made out to {', '.join(missing)}; {way_out}")
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        pass
+    try:
+        return x509.DNSName(host)
+    except ValueError:
+        raise UserError(
+            f"host {host!r} must be a name in ASCII or an address; write it as DNS has it (xn--...)"
+        ) from None
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _load(path: Path) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError):
+        raise UserError(
+            f"{path} is no readable certificate; put it back or remove it and start again"
+        ) from None
+
+
+def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
+    try:
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+    except (OSError, ValueError):
+        key = None
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise UserError(
+            f"{path} is no readable key, and a new server certificate needs it; put it back, or "
+            "remove the folder's files, start again and give nodes the new ca.pem"
+        )
+    return key
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )

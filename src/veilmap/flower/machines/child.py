@@ -1,0 +1,36 @@
+"""The first lines of every process that we start: end when the one that started it ends."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from importlib import import_module
+
+_LOOK_EVERY_S = 0.5
+_TIME_TO_END_S = 10.0
+
+
+def main() -> None:
+    """Call ``module:function`` with the rest of the command line as its own.
+
+    A function instead of one of Flower's scripts: SuperLink and SuperNode know no way to end with
+    their parent, and would hold their ports after it was killed.
+    """
+    parent, name, target, *arguments = sys.argv[1:]
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+    module, _, function = target.partition(":")
+    sys.argv = [name, *arguments]
+    getattr(import_module(module), function)()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_EVERY_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_TIME_TO_END_S)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

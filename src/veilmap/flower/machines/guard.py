@@ -1,0 +1,131 @@
+"""Neither a node nor the server runs code that came over the net.
+
+Flower unpacks the bundle of a run and imports what it names: whoever sends bundles runs code on
+every machine. SuperExec starts the apps by name from PATH; there it finds the stand-ins that we
+write, which lead here. They accept only our own bundle, and take the app from the installed
+veilmap, never from the bundle.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+from veilmap.flower.machines.bundle import CLIENT_APP, ForeignBundleError, refuse_foreign
+from veilmap.flower.machines.private_files import private_folder
+from veilmap.flower.machines.supervision import TELL
+
+CLIENT_COMMAND = "flwr-clientapp"
+SERVER_COMMAND = "flwr-serverapp"
+# The modules in which Flower unpacks a bundle and imports what it names.
+CLIENT_PATH = "flwr.supernode.runtime.run_clientapp"
+SERVER_PATH = "flwr.superlink.runtime.run_serverapp"
+
+
+def write_commands(folder: Path, allowed: str) -> Path:
+    """Write a stand-in for every command that SuperExec starts; all but ``allowed`` refuse."""
+    from flwr.supercore.constant import TASK_TYPE_TO_COMMAND
+
+    private_folder(folder)
+    python = f"{shlex.quote(sys.executable)} -P -m veilmap.flower.machines.guard"
+    for command in TASK_TYPE_TO_COMMAND.values():
+        role = command if command == allowed else f"not-{allowed}"
+        script = folder / command
+        script.write_text(f'#!/bin/sh\nexec {python} {role} "$@"\n')
+        script.chmod(0o700)
+    return folder
+
+
+def main() -> None:
+    """Be the command of the first argument, guarded."""
+    role, sys.argv = sys.argv[1], sys.argv[1:]
+    _ROLES[role]()
+
+
+def _client_app() -> None:
+    """Flower's flwr-clientapp with our own client app, whatever the bundle says."""
+    from flwr.supernode.cli import flwr_clientapp
+
+    guard_client(import_module(CLIENT_PATH), refuse_foreign)
+    flwr_clientapp()
+
+
+def _no_client_app() -> None:
+    """For another kind of task on a node: Flower's flwr-clientapp that refuses every bundle.
+
+    It answers the message with an error. A process that just ended would leave the SuperNode
+    waiting for an answer.
+    """
+    from flwr.supernode.cli import flwr_clientapp
+
+    guard_client(import_module(CLIENT_PATH), _refuse_all)
+    flwr_clientapp()
+
+
+def _server_app() -> None:
+    from flwr.superlink.cli import flwr_serverapp
+
+    guard_server(import_module(SERVER_PATH), refuse_foreign)
+    flwr_serverapp()
+
+
+def _no_server_app() -> NoReturn:
+    print(f"{TELL}refused to start another kind of task than a run of veilmap", flush=True)
+    sys.exit(1)
+
+
+def guard_client(module: ModuleType, check: Callable[[bytes], None]) -> None:
+    """Put ``check`` in the place of unpacking, and our client app in the place of any other."""
+    _replace(module, "install_from_fab", lambda content, **_: _checked(check, content))
+    _replace(module, "get_load_client_app_fn", lambda **_: lambda *_bundle: _our_client_app())
+
+
+def guard_server(module: ModuleType, check: Callable[[bytes], None]) -> None:
+    """Put ``check`` before unpacking; what is then unpacked is a pyproject.toml."""
+    install = module.install_from_fab
+
+    def checked_install(content: bytes, **options: Any) -> Any:
+        _checked(check, content)
+        return install(content, **options)
+
+    _replace(module, "install_from_fab", checked_install)
+
+
+def _checked(check: Callable[[bytes], None], content: bytes) -> None:
+    try:
+        check(content)
+    except ForeignBundleError as fault:
+        print(f"{TELL}refused a foreign bundle: {fault}", flush=True)
+        raise
+
+
+def _refuse_all(_: bytes) -> NoReturn:
+    raise ForeignBundleError("only client apps run on a node")
+
+
+def _our_client_app() -> Any:
+    module, _, name = CLIENT_APP.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _replace(module: ModuleType, name: str, by: Callable[..., Any]) -> None:
+    # Without the name the guard would guard nothing; better no app than any app.
+    if not callable(getattr(module, name, None)):
+        print(f"{TELL}this version of flwr cannot be guarded: {module.__name__} has no {name}")
+        os._exit(1)
+    setattr(module, name, by)
+
+
+_ROLES: dict[str, Callable[[], None]] = {
+    CLIENT_COMMAND: _client_app,
+    f"not-{CLIENT_COMMAND}": _no_client_app,
+    SERVER_COMMAND: _server_app,
+    f"not-{SERVER_COMMAND}": _no_server_app,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""A node's machine: Flower's SuperNode and SuperExec, kept running."""
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from veilmap.errors import UserError
+from veilmap.files import write_whole
+from veilmap.flower.machines import node_key
+from veilmap.flower.machines.environment import flower_environment
+from veilmap.flower.machines.guard import CLIENT_COMMAND, write_commands
+from veilmap.flower.machines.knock import Answer, Door, knock
+from veilmap.flower.machines.ports import LOOPBACK, Address, answers, free_port
+from veilmap.flower.machines.private_files import held, write_private
+from veilmap.flower.machines.supervision import Children, Program, Say, stop_signals
+
+_LOOK_EVERY_S = 0.2
+_FIRST_PAUSE_S = 5.0
+_LONGEST_PAUSE_S = 60.0
+
+
+@dataclass(frozen=True)
+class NodePlace:
+    """Where a node lives and whom it joins.
+
+    Attributes:
+        server: address of the server's gate.
+        ca: the server's ca.pem.
+        key: the node's private key; made if missing.
+        folder: where the node keeps its logs and Flower's files.
+        config: values that the client app finds in ``context.node_config``.
+    """
+
+    server: Address
+    ca: Path
+    key: Path
+    folder: Path
+    config: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if not self.ca.is_file():
+            raise UserError(f"there is no CA certificate {self.ca}; ask the operator for ca.pem")
+
+
+def join(place: NodePlace, say: Say) -> None:
+    """Run the node until SIGTERM or Ctrl-C.
+
+    A node that is not let in keeps asking instead of ending: its owner starts it, sends the key
+    away, and need not come back when the operator has admitted it.
+    """
+    folder = place.folder.resolve()
+    with held(folder, "veilmap flower join"), stop_signals() as stop:
+        door = Door(place.server, place.ca, node_key.obtain(place.key))
+        secret = folder / "superexec.secret"
+        write_private(secret, secrets.token_bytes(32))
+        environment = flower_environment(
+            folder / "flower", write_commands(folder / "commands", CLIENT_COMMAND)
+        )
+        programs = _programs(place, folder, secret, _Porter(door, place.key, folder, say))
+        with Children(programs, environment, folder / "logs", say) as children:
+            while not stop.is_set():
+                children.tend()
+                stop.wait(_LOOK_EVERY_S)
+            say("leaving")
+
+
+def _programs(place: NodePlace, folder: Path, secret: Path, porter: "_Porter") -> list[Program]:
+    runtime = Address(LOOPBACK, free_port())
+    supernode = Program(
+        "supernode",
+        "flwr.supernode.cli:flower_supernode",
+        (
+            *("--superlink", str(place.server)),
+            *("--root-certificates", str(place.ca.resolve())),
+            *("--auth-supernode-private-key", str(place.key.resolve())),
+            *("--node-config", str(_write_config(folder, place.config))),
+            *("--host", runtime.host, "--port", str(runtime.port)),
+            *("--isolation", "process"),
+            *("--superexec-auth-secret-file", str(secret)),
+        ),
+        ready=porter.lets_in,
+    )
+    superexec = Program(
+        "superexec",
+        "flwr.supercore.cli:flower_superexec",
+        (
+            *("--runtime-api-address", str(runtime), "--insecure"),  # on the loopback address
+            *("--superexec-auth-secret-file", str(secret)),
+        ),
+        ready=lambda: answers(runtime),
+    )
+    return [supernode, superexec]
+
+
+def _write_config(folder: Path, config: Mapping[str, str]) -> Path:
+    # As a file: on the command line Flower knows no value with a quotation mark.
+    path = folder / "node_config.toml"
+    lines = (f"{json.dumps(name)} = {json.dumps(value)}\n" for name, value in config.items())
+    write_whole(path, "".join(lines).encode())
+    return path
+
+
+class _Porter:
+    """Asks at the server's door, with a growing pause, and says every new answer once."""
+
+    def __init__(self, door: Door, key: Path, folder: Path, say: Say) -> None:
+        self._door = door
+        self._key = key
+        self._id_file = folder / "node_id"
+        self._say = say
+        self._last: Answer | None = None
+        self._pause_s = _FIRST_PAUSE_S
+        self._not_before = 0.0
+
+    def lets_in(self) -> bool:
+        if time.monotonic() < self._not_before:
+            return False
+        answer, node_id = knock(self._door, self._last_node_id())
+        if node_id is not None:
+            self._pause_s = _FIRST_PAUSE_S
+            self._id_file.write_text(f"{node_id}\n")
+            self._say(f"joined {self._door.address} as node {node_id}")
+        else:
+            self._wait(answer)
+        self._last = answer
+        return node_id is not None
+
+    def _wait(self, answer: Answer) -> None:
+        if answer is not self._last:
+            key = node_key.public_file(self._key)
+            self._say(f"{self._door.address}: {answer.value} (key: {key}); asking on")
+            self._pause_s = _FIRST_PAUSE_S
+        self._not_before = time.monotonic() + self._pause_s
+        self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+
+    def _last_node_id(self) -> int | None:
+        try:
+            return int(self._id_file.read_text())
+        except (OSError, ValueError):
+            return None

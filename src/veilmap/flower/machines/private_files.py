@@ -1,0 +1,54 @@
+"""Files and folders that only their owner may read."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from veilmap.errors import UserError
+
+
+def private_folder(path: Path) -> Path:
+    """Make the folder, readable by its owner alone; leave one that is there as it is."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"cannot make the folder {path}: {error.strerror}; choose another place for it"
+        ) from error
+    return path
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file of mode 0600 under a temporary name, then rename it.
+
+    The mode is given when the file is made: changed afterwards, the secret would be readable for
+    a moment.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        part.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"cannot write {path}: {error.strerror}; choose another place for it"
+        ) from error
+
+
+@contextmanager
+def held(folder: Path, by: str) -> Iterator[None]:
+    """Hold the folder while the block runs; an error if another process holds it.
+
+    The lock goes with the process, also when it is killed.
+    """
+    with (private_folder(folder) / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(
+                f"{folder} is in use by another {by}; end that one or choose another folder"
+            ) from None
+        yield

@@ -1,0 +1,105 @@
+"""Runs: the operator starts, watches and stops them."""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from flwr.common.serde import fab_to_proto
+from flwr.proto.control_pb2 import (
+    ListRunsRequest,
+    StartRunRequest,
+    StopRunRequest,
+    StreamLogsRequest,
+    StreamLogsResponse,
+)
+from flwr.supercore.fab import Fab
+
+from veilmap.errors import UserError
+from veilmap.files import write_whole
+from veilmap.flower.machines.bundle import RunConfig, build, project
+from veilmap.flower.machines.control import control
+from veilmap.flower.machines.server_folder import ServerFolder
+
+_FINISHED = "finished"
+_COMPLETED = "completed"
+_PATIENCE_S = 120.0
+_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """Where a run stands, in Flower's words.
+
+    Attributes:
+        status: pending, starting, running or finished.
+        outcome: of a finished run: completed, failed or stopped.
+        details: why it failed.
+    """
+
+    status: str
+    outcome: str
+    details: str
+
+    @property
+    def finished(self) -> bool:
+        return self.status == _FINISHED
+
+    @property
+    def completed(self) -> bool:
+        return self.outcome == _COMPLETED
+
+
+def submit(path: Path, run_config: RunConfig) -> int:
+    """Start a run with these settings; returns its id."""
+    folder = ServerFolder(path)
+    content = build(run_config)
+    # For those who go on with Flower's own command: flwr run STATE/app.
+    write_whole(folder.app / "pyproject.toml", project(run_config).encode())
+    fab = Fab(hashlib.sha256(content).hexdigest(), content, {})
+    with control(folder) as client:
+        return client.StartRun(StartRunRequest(fab=fab_to_proto(fab))).run_id
+
+
+def status(path: Path, run_id: int) -> RunStatus:
+    """Where the run stands."""
+    with control(ServerFolder(path)) as client:
+        runs = client.ListRuns(ListRunsRequest(run_id=run_id)).run_dict
+    if run_id not in runs:
+        raise UserError(f"there is no run {run_id}; choose one of 'flwr ls'")
+    found = runs[run_id].status
+    return RunStatus(found.status, found.sub_status, found.details)
+
+
+def stop(path: Path, run_id: int) -> None:
+    """End the run; what it wrote stays."""
+    with control(ServerFolder(path)) as client:
+        client.StopRun(StopRunRequest(run_id=run_id))
+
+
+def follow(path: Path, run_id: int) -> Iterator[str]:
+    """The log of the run, line by line, until it is finished.
+
+    A SuperLink that dies and comes back does not end it: the log goes on where it broke off.
+    """
+    after, unanswered_since = 0.0, time.monotonic()
+    while True:
+        try:
+            for part in _log(path, run_id, after):
+                yield from part.log_output.splitlines()
+                after, unanswered_since = part.latest_timestamp, time.monotonic()
+            if status(path, run_id).finished:
+                return
+        except UserError as error:
+            if not isinstance(error.__cause__, httpx.TransportError):
+                raise
+            if time.monotonic() - unanswered_since > _PATIENCE_S:
+                raise
+        time.sleep(_PAUSE_S)
+
+
+def _log(path: Path, run_id: int, after: float) -> Iterator[StreamLogsResponse]:
+    with control(ServerFolder(path)) as client:
+        yield from client.StreamLogs(StreamLogsRequest(run_id=run_id, after_timestamp=after))

@@ -1,0 +1,76 @@
+"""The server's machine: SuperLink, SuperExec and gate, kept running."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from veilmap.errors import UserError
+from veilmap.flower.machines import certificates
+from veilmap.flower.machines.environment import flower_environment
+from veilmap.flower.machines.guard import SERVER_COMMAND, write_commands
+from veilmap.flower.machines.ports import LOOPBACK, Address, answers, refuse_taken
+from veilmap.flower.machines.private_files import held
+from veilmap.flower.machines.server_folder import ServerFolder
+from veilmap.flower.machines.superlink import door, superexec, superlink
+from veilmap.flower.machines.supervision import Children, Say, stop_signals
+
+# The ports that Flower's users know: nodes at 9092, the operator at 9093.
+LISTEN = Address(LOOPBACK, 9092)
+PORT = 9093
+_LOOK_EVERY_S = 0.2
+_HOPELESS = 5
+
+
+def serve(
+    path: Path,
+    say: Say,
+    *,
+    hosts: Sequence[str] = (),
+    port: int = PORT,
+    listen: Address = LISTEN,
+) -> None:
+    """Run the server until SIGTERM or Ctrl-C.
+
+    Args:
+        path: the folder in which it keeps all it has.
+        say: is told of every event in one line.
+        hosts: names and addresses under which nodes reach it.
+        port: of the SuperLink, on the loopback address: for the operator on this machine.
+        listen: of the gate: for the nodes. The loopback address keeps them on this machine.
+    """
+    folder = ServerFolder(path.resolve())
+    with held(folder.path, "veilmap flower serve"), stop_signals() as stop:
+        keys = certificates.obtain(folder.keys, _reachable(hosts, listen))
+        refuse_taken(Address(LOOPBACK, port), "--port")
+        refuse_taken(listen, "--listen")
+        folder.prepare(port)
+        environment = flower_environment(
+            folder.flower_home, write_commands(folder.commands, SERVER_COMMAND)
+        )
+        programs = [
+            superlink(folder, port),
+            superexec(folder, port),
+            door(folder, port, listen),
+        ]
+        with Children(programs, environment, folder.logs, say) as children:
+            ready = False
+            while not stop.is_set():
+                children.tend()
+                _refuse_hopeless(children, folder, ready)
+                if not ready and children.all_run and answers(listen):
+                    ready = True
+                    say(f"ready: nodes join at {listen} and trust {keys.ca}")
+                stop.wait(_LOOK_EVERY_S)
+            say("ending")
+
+
+def _reachable(hosts: Sequence[str], listen: Address) -> list[str]:
+    # A node that is told the listening address itself must find it in the certificate.
+    everywhere = listen.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+    return [*hosts] if everywhere else [*hosts, listen.host]
+
+
+def _refuse_hopeless(children: Children, folder: ServerFolder, ready: bool) -> None:
+    if not ready and children.deaths_in_a_row("superlink") >= _HOPELESS:
+        raise UserError(
+            f"the SuperLink does not start; read {folder.logs / 'superlink.log'} for its reason"
+        )

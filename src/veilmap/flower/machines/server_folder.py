@@ -1,0 +1,86 @@
+"""What a server keeps between its starts."""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from veilmap.errors import UserError
+from veilmap.flower.machines.certificates import Certificates
+from veilmap.flower.machines.ports import LOOPBACK, Address
+from veilmap.flower.machines.private_files import private_folder, write_private
+from veilmap.settings import load_toml, toml
+
+_CONNECTION = "veilmap"
+
+
+@dataclass(frozen=True)
+class ServerFolder:
+    """The folder that ``serve``, ``admit`` and ``run`` are given."""
+
+    path: Path
+
+    @property
+    def keys(self) -> Path:
+        return self.path / "keys"
+
+    @property
+    def certificates(self) -> Certificates:
+        return Certificates(self.keys)
+
+    @property
+    def secret(self) -> Path:
+        return self.keys / "superexec.secret"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "superlink.db"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def flower_home(self) -> Path:
+        return self.path / "flower"
+
+    @property
+    def commands(self) -> Path:
+        return self.path / "commands"
+
+    @property
+    def app(self) -> Path:
+        """The app of the last run, for Flower's own ``flwr run``."""
+        return self.path / "app"
+
+    @property
+    def nodes(self) -> Path:
+        return self.path / "nodes.json"
+
+    @property
+    def _connections(self) -> Path:
+        return self.flower_home / "config.toml"
+
+    def prepare(self, port: int) -> None:
+        """Make what is missing, and write down where the SuperLink listens.
+
+        As Flower's own connections, so that ``FLWR_HOME=STATE/flower flwr ls`` works too.
+        """
+        private_folder(self.flower_home)
+        private_folder(self.keys)
+        if not self.secret.exists():
+            write_private(self.secret, secrets.token_bytes(32))
+        connection = {
+            "address": str(Address(LOOPBACK, port)),
+            "root-certificates": str(self.certificates.ca.resolve()),
+        }
+        tables = {"superlink": {"default": _CONNECTION}, f"superlink.{_CONNECTION}": connection}
+        self._connections.write_text(toml(tables), encoding="utf-8")
+
+    def superlink(self) -> Address:
+        """Where the SuperLink of this folder listens, or did when it was last started."""
+        if not self._connections.exists():
+            raise UserError(
+                f"{self.path} holds no server; start one with: veilmap flower serve {self.path}"
+            )
+        text = load_toml(self._connections)["superlink"][_CONNECTION]["address"]
+        return Address.parse(text)
