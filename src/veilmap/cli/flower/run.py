@@ -24,8 +24,9 @@ from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # What the strategy says in Flower's log, after the level.
-_OURS = re.compile(r"(?:INFO|WARNING)\s*:?\s+((?:round \d+|waiting).*)")
+_OURS = re.compile(r"[A-Z]+\s*:\s+((?:round \d+|waiting).*)")
 
 
 def run_(
@@ -91,7 +92,7 @@ def run_(
 def _follow(state: Path, run_id: int, out: Path) -> None:
     try:
         for line in runs.follow(state, run_id):
-            if match := _OURS.search(line):
+            if match := _OURS.match(_COLOURS.sub("", line)):
                 say(match[1])
     except KeyboardInterrupt:
         runs.stop(state, run_id)
