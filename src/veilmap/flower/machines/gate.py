@@ -9,7 +9,6 @@ import asyncio
 import ssl
 import sys
 from collections.abc import AsyncIterator, Iterable
-from pathlib import Path
 
 import httpx
 import uvicorn
@@ -59,9 +58,12 @@ def main() -> None:
         host=host,
         port=int(port),
         ssl_certfile=certificate,
-        ssl_keyfile=Path(key),
+        ssl_keyfile=key,
         limit_concurrency=_MOST_CONNECTIONS,
         access_log=False,
+        ws="none",
+        # Strict, and written in Python: no other parser sees what comes from outside.
+        http="h11",
         server_header=False,
         timeout_graceful_shutdown=5,
     )
@@ -72,11 +74,20 @@ def gate(upstream: str, trust: ssl.SSLContext | bool, largest_body: int = LARGES
     client = httpx.AsyncClient(verify=trust, timeout=LONGEST_REQUEST_S, trust_env=False)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            request = Request(scope, receive)
-            await (await _answer(client, upstream, request, largest_body))(scope, receive, send)
+        if scope["type"] == "lifespan":
+            return await _close_at_the_end(client, receive, send)
+        request = Request(scope, receive)
+        await (await _answer(client, upstream, request, largest_body))(scope, receive, send)
 
     return answer
+
+
+async def _close_at_the_end(client: httpx.AsyncClient, receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await client.aclose()
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 async def _answer(
