@@ -14,9 +14,9 @@ from veilmap.flower.machines.ports import LOOPBACK
 
 
 @contextmanager
-def served(app: ASGIApp, keys: Certificates) -> Iterator[int]:
+def served(app: ASGIApp, keys: Certificates, host: str = LOOPBACK) -> Iterator[int]:
     """Serve ``app`` while the block runs; gives the port."""
-    with socket.create_server((LOOPBACK, 0)) as listening:
+    with socket.create_server((host, 0)) as listening:
         server = uvicorn.Server(
             uvicorn.Config(
                 app,

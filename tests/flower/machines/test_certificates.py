@@ -24,7 +24,9 @@ def handshake(server: Certificates, trusted: Certificates, host: str) -> None:
                 continue
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "maps.example", "192.0.2.7", "2001:db8::7"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "maps.example", "192.0.2.7", "2001:db8::7"]
+)
 def test_a_node_with_the_ca_trusts_the_server_under_each_of_its_names(tmp_path, host):
     keys = obtain(tmp_path, ["maps.example", "192.0.2.7", "2001:db8::7"])
     handshake(keys, keys, host)
@@ -38,7 +40,9 @@ def test_a_node_does_not_trust_another_name(tmp_path):
 
 def test_a_node_does_not_trust_a_server_of_another_ca(tmp_path):
     ours, other = obtain(tmp_path / "ours", []), obtain(tmp_path / "other", [])
-    with pytest.raises(ssl.SSLCertVerificationError, match="self-signed|unable to get local|signature"):
+    with pytest.raises(
+        ssl.SSLCertVerificationError, match=r"self-signed|unable to get local|signature"
+    ):
         handshake(other, ours, "localhost")
 
 
@@ -56,7 +60,9 @@ def test_a_second_start_keeps_what_is_there(tmp_path):
 
 def test_a_wanted_name_that_is_missing_is_said_with_the_way_out(tmp_path):
     obtain(tmp_path, [])
-    with pytest.raises(UserError, match=r"not made out to b\.example; remove server\.pem and start"):
+    with pytest.raises(
+        UserError, match=r"not made out to b\.example; remove server\.pem and start"
+    ):
         obtain(tmp_path, ["b.example"])
 
 
@@ -69,7 +75,8 @@ def test_a_new_server_certificate_needs_no_change_on_the_nodes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("days", "says"), [(397 - 29, "server.pem is valid until"), (3650 - 29, "ca.pem is valid until")]
+    ("days", "says"),
+    [(397 - 29, "server.pem is valid until"), (3650 - 29, "ca.pem is valid until")],
 )
 def test_a_certificate_that_ends_within_a_month_is_refused(tmp_path, days, says):
     obtain(tmp_path, [])

@@ -12,7 +12,9 @@ from veilmap.flower.machines.environment import flower_environment
 
 @pytest.fixture
 def made(tmp_path):
-    return flower_environment(tmp_path / "home", tmp_path / "commands", {"HOME": "/h", "PATH": "/p"})
+    return flower_environment(
+        tmp_path / "home", tmp_path / "commands", {"HOME": "/h", "PATH": "/p"}
+    )
 
 
 def test_telemetry_update_check_and_installations_are_off(made):

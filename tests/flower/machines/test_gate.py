@@ -61,9 +61,11 @@ def open_door(keys):
         await answer(scope, receive, send)
 
     trust = ssl.create_default_context(cafile=keys.ca)
-    with served(superlink, keys) as port:
-        with served(gate(f"https://127.0.0.1:{port}", trust, LARGEST), keys) as outside:
-            yield Door(outside, trust, came)
+    with (
+        served(superlink, keys) as port,
+        served(gate(f"https://127.0.0.1:{port}", trust, LARGEST), keys) as outside,
+    ):
+        yield Door(outside, trust, came)
 
 
 def test_a_nodes_request_arrives_whole_and_the_answer_comes_back(door):
@@ -80,7 +82,7 @@ def test_every_call_of_a_node_passes_and_there_are_no_others():
     """But registering: the operator admits nodes, they do not admit themselves."""
     calls = {route.path.encode() for route in router.routes}
     assert calls - PATHS == {b"/v1/fleet/register-node", b"/v1/fleet/unregister-node"}
-    assert PATHS < calls
+    assert PATHS.issubset(calls)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,9 @@ def test_no_other_path_passes_however_it_is_spelled(door, target):
 
 
 def test_the_same_bytes_with_a_nodes_path_do_pass(door):
-    request = b"POST /v1/fleet/pull-messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+    request = (
+        b"POST /v1/fleet/pull-messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+    )
     assert door.raw(request).startswith(b"HTTP/1.1 207")
 
 
@@ -141,7 +145,9 @@ def test_a_second_request_hidden_in_the_first_does_not_pass(door):
 
 
 def test_a_body_that_is_announced_too_large_is_not_read(door):
-    request = b"POST /v1/fleet/push-object HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000001\r\n\r\n"
+    request = (
+        b"POST /v1/fleet/push-object HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000001\r\n\r\n"
+    )
     assert door.raw(request).startswith(b"HTTP/1.1 413")
     assert door.came == []
 
@@ -169,14 +175,18 @@ def test_a_superlink_of_another_ca_gets_nothing(keys, tmp_path):
         came.append(scope["type"])
 
     trust = ssl.create_default_context(cafile=keys.ca)
-    with served(thief, obtain(tmp_path, [])) as port:
-        with served(gate(f"https://127.0.0.1:{port}", trust), keys) as outside:
-            assert Door(outside, trust, []).post("/v1/fleet/pull-messages").status_code == 503
+    with (
+        served(thief, obtain(tmp_path, [])) as port,
+        served(gate(f"https://127.0.0.1:{port}", trust), keys) as outside,
+    ):
+        assert Door(outside, trust, []).post("/v1/fleet/pull-messages").status_code == 503
     assert "http" not in came
 
 
 def test_a_body_that_comes_too_slowly_is_given_up(door, monkeypatch):
     monkeypatch.setattr(gate_module, "LONGEST_REQUEST_S", 0.2)
-    request = b"POST /v1/fleet/push-object HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx"
+    request = (
+        b"POST /v1/fleet/push-object HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx"
+    )
     assert door.raw(request).startswith(b"HTTP/1.1 504")
     assert door.came == []

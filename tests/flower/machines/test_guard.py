@@ -50,7 +50,9 @@ def flower_client(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "event", lambda *_: None)
     monkeypatch.setattr(module, "log", lambda *_, **__: None)
     monkeypatch.setattr(module, "register_signal_handlers", lambda **_: None)
-    monkeypatch.setattr(module, "HeartbeatSender", lambda _: types.SimpleNamespace(start=lambda: None))
+    monkeypatch.setattr(
+        module, "HeartbeatSender", lambda _: types.SimpleNamespace(start=lambda: None)
+    )
     monkeypatch.setattr(module, "push_message", lambda _, answer, __: answers.append(answer))
     monkeypatch.setattr(module, "flwr_exit", lambda **_: None)
 
@@ -92,7 +94,9 @@ def test_without_the_guard_a_node_runs_foreign_code(flower_client, foreign):
     assert os.environ["VEILMAP_TEST_FOREIGN_CODE_RAN"] == "1"
 
 
-def test_a_node_answers_a_foreign_bundle_with_an_error(flower_client, our_app, foreign, tmp_path, capsys):
+def test_a_node_answers_a_foreign_bundle_with_an_error(
+    flower_client, our_app, foreign, tmp_path, capsys
+):
     guard.guard_client(import_module(guard.CLIENT_PATH), refuse_foreign)
     answer = flower_client(foreign)
     assert answer.has_error()

@@ -13,7 +13,8 @@ def test_an_address_is_written_as_it_was_read(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "server", ":9092", "server:", "server:x", "https://server:9092", "2001:db8::1:9092"]
+    "text",
+    ["", "server", ":9092", "server:", "server:x", "https://server:9092", "2001:db8::1:9092"],
 )
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(UserError, match=r"HOST:PORT|must be a name or an address"):

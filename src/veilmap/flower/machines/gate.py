@@ -75,9 +75,10 @@ def gate(upstream: str, trust: ssl.SSLContext | bool, largest_body: int = LARGES
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            return await _close_at_the_end(client, receive, send)
-        request = Request(scope, receive)
-        await (await _answer(client, upstream, request, largest_body))(scope, receive, send)
+            await _close_at_the_end(client, receive, send)
+        else:
+            response = await _answer(client, upstream, Request(scope, receive), largest_body)
+            await response(scope, receive, send)
 
     return answer
 

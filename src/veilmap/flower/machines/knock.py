@@ -93,7 +93,7 @@ def _client(door: Door) -> FleetHttpClient:
     return FleetHttpClient.from_server_address(
         str(door.address),
         insecure=False,
-        root_certificates=str(door.ca),
+        root_certificates=door.ca.read_bytes(),
         interceptors=[
             RuntimeVersionHttpInterceptor(component_name="SuperNode"),
             NodeAuthHttpInterceptor(door.key, door.key.public_key()),

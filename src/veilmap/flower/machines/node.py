@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,8 +42,12 @@ class NodePlace:
     config: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        if not self.ca.is_file():
-            raise UserError(f"there is no CA certificate {self.ca}; ask the operator for ca.pem")
+        try:
+            ssl.create_default_context(cafile=self.ca)
+        except OSError:  # also what is no certificate
+            raise UserError(
+                f"{self.ca} is no CA certificate; ask the operator for the server's ca.pem"
+            ) from None
 
 
 def join(place: NodePlace, say: Say) -> None:

@@ -69,6 +69,9 @@ class ServerFolder:
         private_folder(self.keys)
         if not self.secret.exists():
             write_private(self.secret, secrets.token_bytes(32))
+        if not self.database.exists():
+            # It holds every update in flight; SQLite keeps the mode of the empty file.
+            write_private(self.database, b"")
         connection = {
             "address": str(Address(LOOPBACK, port)),
             "root-certificates": str(self.certificates.ca.resolve()),

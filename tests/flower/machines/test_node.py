@@ -1,0 +1,73 @@
+import pytest
+from flwr.common.config import parse_config_args
+
+from veilmap.errors import UserError
+from veilmap.flower.machines import knock, node
+from veilmap.flower.machines.certificates import obtain
+from veilmap.flower.machines.knock import Answer
+from veilmap.flower.machines.node import NodePlace, _Porter, _write_config
+from veilmap.flower.machines.ports import Address
+
+SERVER = Address("server.example", 9092)
+
+
+@pytest.mark.parametrize("content", [None, "", "something else"])
+def test_what_is_no_ca_is_refused(tmp_path, content):
+    ca = tmp_path / "ca.pem"
+    if content is not None:
+        ca.write_text(content)
+    with pytest.raises(UserError, match=r"ca\.pem is no CA certificate; ask the operator"):
+        NodePlace(SERVER, ca, tmp_path / "node.key", tmp_path, {})
+
+
+def test_values_reach_flower_as_they_were_given(tmp_path):
+    given = {"data": 'a "quoted" = file\\.csv', "min-points": "5", "of.dots": "x"}
+    assert parse_config_args([str(_write_config(tmp_path, given))]) == given
+
+
+@pytest.fixture
+def porter(tmp_path, monkeypatch):
+    """A porter with prepared answers and a clock that stands still; gives what he said."""
+    answers, said, clock = [], [], [100.0]
+    monkeypatch.setattr(node, "knock", lambda _, last: answers.pop(0))
+    monkeypatch.setattr(node.time, "monotonic", lambda: clock[0])
+    door = knock.Door(SERVER, obtain(tmp_path / "keys", []).ca, None)
+    return _Porter(door, tmp_path / "node.key", tmp_path, said.append), answers, said, clock
+
+
+def test_a_node_that_is_not_let_in_asks_on_with_a_growing_pause_and_says_so_once(porter):
+    """5, 10, 20, 40, 60, 60 s."""
+    asking, answers, said, clock = porter
+    answers += [(Answer.NOT_ADMITTED, None)] * 7
+    asked_at = []
+    for _ in range(196):
+        before = len(answers)
+        assert not asking.lets_in()
+        if len(answers) < before:
+            asked_at.append(clock[0] - 100)
+        clock[0] += 1
+    assert asked_at == [0, 5, 15, 35, 75, 135, 195]
+    assert len(said) == 1
+    assert "veilmap flower admit STATE FILE.pub" in said[0]
+    assert "node.key.pub" in said[0]
+
+
+def test_another_answer_is_said_and_starts_with_the_short_pause(porter):
+    asking, answers, said, clock = porter
+    answers += [(Answer.UNREACHABLE, None)] * 2 + [
+        (Answer.NOT_ADMITTED, None),
+        (Answer.ADMITTED, 7),
+    ]
+    for seconds in (5, 10, 5, 0):
+        asking.lets_in()
+        clock[0] += seconds
+    assert [line.split(":")[0] for line in said[:2]] == ["server.example"] * 2
+    assert said[2] == "joined server.example:9092 as node 7"
+
+
+def test_the_id_is_kept_for_the_next_start(porter, tmp_path):
+    asking, answers, *_ = porter
+    assert asking._last_node_id() is None
+    answers += [(Answer.ADMITTED, 7)]
+    assert asking.lets_in()
+    assert asking._last_node_id() == 7
