@@ -76,8 +76,10 @@ class SignalMapStrategy(FedAvg):
         t, before = self._after + server_round, self._journal.weights
         average, seen, start_s = Average(before), [], self._journal.campaign.start_s(t)
         left_out = {self._name(node): NO_ANSWER for node in self._asked}
+        # Of a node that is gone Flower says so itself, in its own name.
+        answers = [each for each in replies if each.metadata.src_node_id in self._asked]
         # By name, so that the order of arrival decides nothing.
-        for message in sorted(replies, key=self._sender):
+        for message in sorted(answers, key=self._sender):
             name, found = self._sender(message), unpack(message)
             why = found if isinstance(found, str) else self._conduct.vetting.fault(found, before)
             if isinstance(found, str) or why is not None:

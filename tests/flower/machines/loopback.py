@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).parents[3]
 
 SERVE = """
@@ -99,6 +101,10 @@ class Machine:
                 stderr=subprocess.STDOUT,
             )
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def said(self) -> str:
         return self._log.read_text()
 
@@ -113,6 +119,13 @@ class Machine:
     def end(self) -> int:
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(30)
+
+    def lose_power(self) -> None:
+        """It and all that it started end at once, without a word."""
+        doomed = [psutil.Process(self.pid), *psutil.Process(self.pid).children(recursive=True)]
+        for process in doomed:
+            process.kill()
+        self._process.wait(30)
 
 
 def commands() -> dict[int, str]:
