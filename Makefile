@@ -14,7 +14,7 @@ audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: $(READY)
 	$(BIN)/ruff format --check
@@ -26,6 +26,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/train.py
 	$(BIN)/python benchmarks/attack.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/flower.py
 	$(BIN)/python benchmarks/inspect_csv.py
 	$(BIN)/python benchmarks/simulate_campus.py
 

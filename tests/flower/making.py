@@ -17,7 +17,7 @@ SMALL = Network(hidden=(16, 12), activations=("relu", "sigmoid"), dropout=(0.05,
 DATA = make_measurements(rows=420, users=3)  # three days
 USERS = ("u0", "u1", "u2")
 ROUNDS = cut(DATA, DAY_S)
-FREE = '[minimum]\ndefence = []\nepochs = 1\nbatch_size = "inf"\npoints = 1\n'
+FREE = '[minimum]\ndefence = []\nepochs = 1\nbatch_size = "inf"\npoints = 1\ncumulative = true\n'
 
 
 def make_campaign(**changes) -> Campaign:

@@ -25,6 +25,19 @@ def test_by_default_a_node_averages_as_fedavg_and_takes_farthest_batch():
     assert names(minimum.steps(())) == ["farthest"]
 
 
+def test_a_learning_rate_that_undoes_the_averaging_is_raised():
+    """With η → 0 all local steps start from the same weights: the update is one gradient."""
+    assert Minimum(learning_rate=1e-4).training(Training(learning_rate=1e-9)).learning_rate == 1e-4
+
+
+def test_work_without_end_and_earlier_rounds_again_are_not_done():
+    endless = make_campaign(training=Training(epochs=10**6))
+    assert list(Minimum().objections(endless)) == ["trains for 1,000 epochs at most"]
+    again = make_campaign(training=Training(cumulative=True))
+    assert list(Minimum().objections(again)) == ["does not train on earlier rounds again"]
+    assert list(Minimum(cumulative=True).objections(again)) == []
+
+
 def test_more_averaging_than_the_minimum_is_done_as_asked():
     done = Minimum().training(Training(epochs=9, batch_size=4))
     assert (done.epochs, done.batch_size) == (9, 4)

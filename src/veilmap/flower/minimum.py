@@ -17,6 +17,9 @@ from veilmap.flower.secure.roster import FEWEST
 from veilmap.rounds import parse_interval
 from veilmap.study.protection import Protection
 
+PAPERS_LEARNING_RATE = 1e-5  # of FedAvg
+# More than anybody trains by, and few enough for a phone.
+MOST_EPOCHS = 1000
 DEFAULT_DEFENCE = ("farthest:eps_m=50,num=20",)
 
 
@@ -29,6 +32,9 @@ class Minimum:
             is taken too if it goes with them.
         epochs: E is at least this.
         batch_size: B is at most this.
+        learning_rate: η is at least this: steps that hardly move are one large step, which FedAvg's
+            averaging was to prevent.
+        cumulative: allow a server to have earlier rounds trained on again.
         interval: rounds that are shorter are not answered.
         points: rounds in which fewer were measured are kept back; a selection hides nothing
             where there is nothing to choose from.
@@ -42,6 +48,8 @@ class Minimum:
     defence: tuple[str, ...] = DEFAULT_DEFENCE
     epochs: int = SCHEMES["fedavg"]["epochs"]
     batch_size: int | Literal["inf"] = SCHEMES["fedavg"]["batch_size"]
+    learning_rate: float = PAPERS_LEARNING_RATE
+    cumulative: bool = False
     interval: str = "1h"
     points: int = 20
     epsilon: float | None = None
@@ -56,6 +64,8 @@ class Minimum:
         for name in ("epochs", "batch_size", "points"):
             if _number(getattr(self, name)) < 1:
                 yield out_of_range(f"minimum.{name}", "at least 1", getattr(self, name))
+        if not 0 < self.learning_rate < inf:
+            yield out_of_range("minimum.learning_rate", "above 0", self.learning_rate)
         if self.nodes < FEWEST:
             yield out_of_range("minimum.nodes", f"at least {FEWEST}", self.nodes)
         if self.epsilon is not None and not 0 < self.epsilon < inf:
@@ -68,10 +78,12 @@ class Minimum:
                 yield fault
 
     def training(self, asked: Training) -> Training:
-        """B and E as asked, or those of the minimum where they average more."""
-        epochs = max(asked.epochs, self.epochs)
+        """B, E and η as asked, or those of the minimum where they average more."""
         return replace(
-            asked, epochs=epochs, batch_size=min(asked.batch_size, self.batch_size, key=_number)
+            asked,
+            epochs=max(asked.epochs, self.epochs),
+            batch_size=min(asked.batch_size, self.batch_size, key=_number),
+            learning_rate=max(asked.learning_rate, self.learning_rate),
         )
 
     def steps(self, asked: Sequence[Step]) -> tuple[Step, ...]:
@@ -88,6 +100,10 @@ class Minimum:
         """
         if campaign.interval_s < parse_interval(self.interval):
             yield f"rounds of {campaign.interval_s:g} s are shorter than {self.interval}"
+        if campaign.training.epochs > MOST_EPOCHS:
+            yield f"trains for {MOST_EPOCHS:,} epochs at most"
+        if campaign.training.cumulative and not self.cumulative:
+            yield "does not train on earlier rounds again"
         if self.secure_aggregation and not campaign.secure_aggregation:
             yield "answers only under secure aggregation"
 

@@ -28,7 +28,15 @@ from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
 
 # Simulated nodes do what the settings of the run say.
-NO_DEMANDS = Minimum(defence=(), epochs=1, batch_size="inf", interval="1s", points=1)
+NO_DEMANDS = Minimum(
+    defence=(),
+    epochs=1,
+    batch_size="inf",
+    learning_rate=1e-300,
+    cumulative=True,
+    interval="1s",
+    points=1,
+)
 LOOPBACK = "127.0.0.1"
 PARTITION, USER = "partition-id", "user"
 
