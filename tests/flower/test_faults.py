@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import numpy as np
 import pytest
@@ -23,8 +24,11 @@ from veilmap.defences.defence import Defence
 from veilmap.errors import UserError
 from veilmap.federation.server import federate
 from veilmap.flower import client_app
+from veilmap.flower.machines.private_files import held
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, ask
+from veilmap.flower.node import Request
 from veilmap.flower.node_app import FAILED
+from veilmap.flower.server_app import Assignment, carry_out
 from veilmap.local_data import Round
 from veilmap.transcript import Transcript
 
@@ -135,12 +139,34 @@ def test_no_kind_of_error_does(tmp_path, monkeypatch, fault):
 
 def test_what_is_sent_holds_the_update_and_its_size_and_nothing_else(tmp_path):
     grid = make_grid(tmp_path)
-    request = ask(make_campaign(), 1, SMALL.initialise(0))
+    request = ask(Request(make_campaign(), 1, SMALL.initialise(0)))
     message = Message(request, dst_node_id=10, message_type="train")
     (reply,) = grid.send_and_receive([message])
     assert set(reply.content) == {ARRAYS, METRICS}
     assert set(reply.content[ARRAYS]) == {WEIGHTS}
     assert set(reply.content[METRICS]) == {N}
+
+
+def test_a_node_that_is_renamed_during_a_round_does_not_end_the_run(tmp_path):
+    names = iter(f"name {count}" for count in range(1000))
+    assignment = Assignment(make_campaign().text, str(tmp_path / "out"), nodes=len(USERS))
+    journal = carry_out(assignment, make_grid(tmp_path), lambda node: next(names))
+    assert all(not outcome.left_out for outcome in journal.history)
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path):
+    with held(tmp_path / "out", "test"), pytest.raises(UserError, match="in use by another run"):
+        federated(make_campaign(), make_grid(tmp_path), tmp_path / "out")
+
+
+def test_a_server_waits_until_a_round_is_over(tmp_path, monkeypatch):
+    campaign = make_campaign()
+    clock = [campaign.start_s(1)]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: clock.append(clock.pop() + 3600))
+    journal = federated(campaign, make_grid(tmp_path), tmp_path / "out")
+    assert all(len(outcome.users) == 3 for outcome in journal.history)
+    assert clock[0] >= campaign.start_s(campaign.rounds + 1)
 
 
 class ServerDiedError(Exception):

@@ -1,11 +1,14 @@
 import stat
+import threading
 
 import numpy as np
 import pytest
 
+from tests.conftest import make_local_data
 from tests.flower.making import SMALL, make_campaign
 from veilmap.errors import UserError
-from veilmap.flower.ledger import Entry, Ledger, entry_of
+from veilmap.flower.ledger import Ledger, entry_of
+from veilmap.flower.machines.private_files import alone
 
 WEIGHTS = SMALL.initialise(0)
 
@@ -51,8 +54,9 @@ def test_other_rounds_and_other_cells_are_free():
 
 
 def test_noise_adds_by_squares_over_all_cells():
-    ledger = Ledger(0).with_(entry(mu=3.0)).with_(entry(cell="b", mu=4.0)).with_(entry(t=3))
+    ledger = Ledger(0).with_(entry(mu=3.0)).with_(entry(cell="b", mu=4.0))
     assert ledger.spent_mu == pytest.approx(5.0)
+    assert ledger.with_(entry(t=3)).spent_mu == float("inf")
 
 
 def test_it_survives_on_the_disk_and_is_the_owners_alone(tmp_path):
@@ -72,9 +76,18 @@ def test_every_node_has_a_secret_seed_of_its_own(tmp_path):
 def test_a_study_keeps_its_seed(tmp_path):
     path = tmp_path / "ledger.json"
     Ledger.open(path, 7).save(path)
-    assert Ledger.open(path, 7).seed == 7
-    with pytest.raises(UserError, match="begun with another seed; leave out seed = 8"):
-        Ledger.open(path, 8)
+    kept = Ledger.open(path, 7)
+    assert (kept.seed, kept.seed_for(entry())) == (7, 7)
+    for other in (8, None):
+        with pytest.raises(UserError, match="begun with another seed"):
+            Ledger.open(path, other)
+
+
+def test_a_node_draws_anew_for_every_request_and_alike_for_the_same():
+    ledger = Ledger(5)
+    assert ledger.seed_for(entry()) == ledger.seed_for(entry())
+    assert ledger.seed_for(entry()) != ledger.seed_for(entry(t=2))
+    assert ledger.seed_for(entry()) != Ledger(6).seed_for(entry())
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"seed": 1}', '{"schema": 9, "seed": 1}'])
@@ -85,5 +98,25 @@ def test_a_broken_ledger_is_named_and_never_begun_anew(tmp_path, content):
         Ledger.open(path, None)
 
 
-def test_an_entry_says_nothing_of_the_data():
-    assert set(Entry.__annotations__) == {"cell", "start_s", "end_s", "request", "mu"}
+def test_who_reads_the_ledger_cannot_tell_what_was_measured():
+    """The digest of the data is keyed: rows cannot be tried out."""
+    data = make_local_data(3)
+    assert Ledger(1).fingerprint(data) != Ledger(2).fingerprint(data)
+    assert Ledger(1).fingerprint(data) != Ledger(1).fingerprint(data.take(np.array([0, 1])))
+
+
+def test_messages_take_turns_at_the_ledger(tmp_path):
+    """Two that read the same ledger at once would both answer."""
+    path, order = tmp_path / "ledger.json", []
+
+    def second():
+        with alone(path):
+            order.append("second")
+
+    with alone(path):
+        other = threading.Thread(target=second)
+        other.start()
+        other.join(0.2)
+        order.append("first")
+    other.join()
+    assert order == ["first", "second"]

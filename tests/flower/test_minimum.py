@@ -54,15 +54,28 @@ def test_the_nodes_settings_win_over_those_that_the_server_proposes():
     assert (step.eps_m, step.num) == (100, 5)
 
 
-def test_what_the_server_proposes_besides_is_taken_in_its_place():
-    minimum = Minimum(defence=("dp:epsilon=1", "farthest")[1:])
+def test_noise_on_the_update_is_taken_as_proposed_and_no_second_selection():
     asked = steps_of("geoind:epsilon=0.02", "diverse:eps_m=50", "dp:epsilon=10")
-    assert names(minimum.steps(asked)) == ["geoind", "farthest", "diverse", "dp"]
+    assert names(Minimum().steps(asked)) == ["farthest", "dp"]
+    assert names(Minimum(defence=("dp:epsilon=1",)).steps(asked)) == ["geoind", "diverse", "dp"]
+    assert names(Minimum(defence=()).steps(asked)) == ["geoind", "diverse", "dp"]
 
 
 def test_a_proposal_that_does_not_go_with_the_nodes_steps_is_dropped():
     """The control stands in place of a selection, so it would undo it."""
     assert names(Minimum().steps(steps_of("random:num=5"))) == ["farthest"]
+
+
+def test_raw_labels_and_unlikely_means_are_not_learned():
+    for offset_dbm in (0.0, 1000.0):
+        (why,) = Minimum().objections(make_campaign(label_offset_dbm=offset_dbm))
+        assert why == "learns deviations from a mean of -140 to -40 dBm only"
+    assert list(Minimum(centred=False).objections(make_campaign(label_offset_dbm=0.0))) == []
+
+
+def test_by_default_a_selection_has_something_to_choose_from():
+    assert not Minimum().keeps_whole
+    assert Minimum(points=20).keeps_whole
 
 
 def test_a_round_shorter_than_the_nodes_is_not_answered():

@@ -1,10 +1,12 @@
+import numpy as np
 import pytest
 
-from tests.flower.making import DATA, ROUNDS, SMALL, make_campaign
-from veilmap.flower.ledger import Ledger
+from tests.flower.making import DATA, DAY_S, ROUNDS, SMALL, make_campaign
+from veilmap.flower.ledger import Ledger, entry_of
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import RefusalError, Request, agree, respond
+from veilmap.flower.node import Request, respond, steps_for
 from veilmap.flower.own_data import own_rounds, the_user
+from veilmap.flower.refusal import RefusalError
 
 WEIGHTS = SMALL.initialise(0)
 CAMPAIGN = make_campaign()
@@ -12,8 +14,14 @@ OWN = own_rounds(DATA, "u0", CAMPAIGN)
 FREE = Minimum(defence=(), epochs=1, points=1)
 
 
-def answer(minimum=FREE, ledger=Ledger(0), t=1, campaign=CAMPAIGN, weights=WEIGHTS):
-    return respond(Request(campaign, t, weights), minimum, ledger, OWN, "u0")
+SECRET = Ledger(2**100)
+LATER_S = CAMPAIGN.start_s(100)
+
+
+def answer(
+    minimum=FREE, ledger=SECRET, t=1, campaign=CAMPAIGN, weights=WEIGHTS, own=OWN, now_s=LATER_S
+):
+    return respond(Request(campaign, t, weights), minimum, ledger, own, "u0", now_s)
 
 
 def test_an_answer_is_entered_into_the_ledger():
@@ -24,7 +32,7 @@ def test_an_answer_is_entered_into_the_ledger():
 
 
 def test_farthest_batch_is_taken_though_nobody_asked():
-    sent, _ = answer(Minimum(defence=("farthest:eps_m=50,num=7",), points=7))
+    sent, _ = answer(Minimum(defence=("farthest:eps_m=50,num=7",), points=8))
     assert sent is not None
     assert sent.n == 7
 
@@ -37,7 +45,7 @@ def test_a_round_with_too_few_points_is_kept_back():
 
 def test_a_round_without_measurements_has_nothing_to_send():
     quiet = make_campaign(rounds=50)
-    assert answer(t=50, campaign=quiet) == (None, Ledger(0))
+    assert answer(t=50, campaign=quiet) == (None, SECRET)
 
 
 def test_a_request_that_comes_again_gets_the_same_answer():
@@ -73,7 +81,90 @@ def test_a_spent_budget_still_allows_what_was_said_already():
 def test_all_objections_are_named_at_once():
     minimum = Minimum(interval="2d", secure_aggregation=True)
     with pytest.raises(RefusalError, match="shorter than 2d; answers only under secure"):
-        agree(Request(CAMPAIGN, 1, WEIGHTS), minimum, Ledger(0))
+        steps_for(Request(CAMPAIGN, 1, WEIGHTS), minimum, SECRET, LATER_S)
+
+
+def test_a_round_that_is_not_over_is_not_answered():
+    """Else every minute's answer would show the newest points, by a difference."""
+    with pytest.raises(RefusalError, match="answers when a round is over"):
+        answer(now_s=CAMPAIGN.start_s(2) - 1)
+    sent, _ = answer(now_s=CAMPAIGN.start_s(2))
+    assert sent is not None
+
+
+def test_measurements_that_come_late_are_not_answered_for_again():
+    """The same request, other rows, the same noise: the difference would be the new rows."""
+    half = {1: OWN[1].take(np.arange(len(OWN[1]) // 2))}
+    _, ledger = answer(own=half)
+    with pytest.raises(RefusalError, match="has answered for these measurements before"):
+        answer(ledger=ledger)
+    again, _ = answer(ledger=ledger, own=half)
+    assert again is not None
+
+
+def test_no_two_campaigns_have_noise_in_common():
+    """A server that knew the noise of one would take it off the other."""
+    noisy = Minimum(defence=("dp:epsilon=1",), points=1)
+    updates = []
+    for first_s in (CAMPAIGN.first_s, CAMPAIGN.first_s + DAY_S):
+        campaign = make_campaign(first_s=first_s)
+        sent, _ = answer(noisy, campaign=campaign, own=own_rounds(DATA, "u0", campaign))
+        updates.append(sent.weights - WEIGHTS)
+    noise = np.linalg.norm(updates[0])
+    assert np.linalg.norm(updates[0] - updates[1]) > noise
+    assert abs(np.corrcoef(*updates)[0, 1]) < 0.3
+
+
+def test_the_servers_steps_do_not_cut_the_batch_to_a_point():
+    everything = make_campaign(defence=("diverse:eps_m=1000000",))
+    sent, _ = answer(Minimum(defence=("farthest:eps_m=50,num=7",), points=8), campaign=everything)
+    assert sent is not None
+    assert sent.n == 7
+    assert answer(Minimum(defence=(), points=8), campaign=everything)[0] is None
+
+
+def test_a_projection_in_which_metres_are_none_is_refused():
+    for epsg in (4326, 3857, 32601):
+        with pytest.raises(RefusalError, match="UTM zone of its own measurements"):
+            own_rounds(DATA, "u0", make_campaign(epsg=epsg))
+    assert own_rounds(DATA, "u0", make_campaign(epsg=DATA.projection.epsg + 1))
+
+
+def test_an_update_that_overflows_says_nothing_and_under_noise_a_zero():
+    """Weights can be made so that training overflows if the user was beyond some line."""
+    huge = np.full_like(WEIGHTS, 1e30)
+    with np.errstate(all="ignore"):
+        assert answer(weights=huge)[0] is None
+        sent, ledger = answer(Minimum(defence=("dp:epsilon=1",), points=1), weights=huge)
+    assert sent is not None
+    assert np.isfinite(sent.weights).all()
+    assert len(ledger.entries) == 1
+
+
+def test_in_a_sum_also_a_zero_is_entered():
+    """Else a second request would tell who had nothing."""
+    secure = make_campaign(secure_aggregation=True)
+    sent, ledger = answer(Minimum(points=10**6), campaign=secure)
+    assert sent is None
+    with pytest.raises(RefusalError, match="has answered for these measurements before"):
+        answer(Minimum(points=10**6), ledger, campaign=secure)
+
+
+def test_a_budget_begins_before_the_first_answer_without_noise():
+    _, ledger = answer()
+    noisy = Minimum(defence=("dp:epsilon=1",), points=1, epsilon=100)
+    with pytest.raises(RefusalError, match="has answered without noise before"):
+        answer(noisy, ledger, t=2)
+
+
+def test_rounds_of_odd_length_do_not_overlap():
+    """4444.2 s has no exact number in binary: a round's end must be the next one's beginning."""
+    campaign = make_campaign(interval_s=4444.2, rounds=3000)
+    ledger = Ledger(0)
+    for t in range(1, 60):
+        entry = entry_of(campaign, t, WEIGHTS, (), None)
+        assert list(ledger.objections(entry, again=True)) == []
+        ledger = ledger.with_(entry)
 
 
 def test_of_a_file_with_several_users_one_must_be_named(tmp_path):

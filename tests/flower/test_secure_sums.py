@@ -24,8 +24,11 @@ from veilmap.federation.observation import Recorder
 from veilmap.federation.server import federate
 from veilmap.flower.client_app import NODE_FILE, app
 from veilmap.flower.messages import ARRAYS, ask
+from veilmap.flower.node import Request
+from veilmap.flower.secure.encoding import encode
 from veilmap.flower.server_app import Assignment, carry_out
-from veilmap.flower.sum_messages import ADVERTISE, MASK, MASKED, SHARE, UNMASK
+from veilmap.flower.sum_messages import ADVERTISE, MASK, MASKED, SHARE, UNMASK, rows_record
+from veilmap.flower.sum_messages import STEPS as STEPS_OF_A_SUM
 from veilmap.study.attack import attack
 from veilmap.study.protection import Protection
 from veilmap.transcript import Transcript
@@ -53,17 +56,24 @@ def test_the_map_is_that_of_the_plain_federation(tmp_path):
 
 
 def test_no_message_holds_an_update_or_its_size_in_the_clear(tmp_path):
-    """Whatever a node sends, its own update is not among the numbers in it."""
+    """Of what nodes send no word is that of their encoded update, and its bits are even."""
     campaign = make_campaign(secure_aggregation=True)
     grid = make_grid(tmp_path)
     replies = recorded(grid)
     federated(campaign, grid, tmp_path / "out")
     vectors = [r.content[ARRAYS][MASKED].numpy() for r in replies if ARRAYS in r.content]
-    assert len(vectors) == len(USERS) * len(ROUNDS)
+    recorder = Recorder()
+    list(federate(campaign.plan(campaign.training, Defence(), 0), ROUNDS, USERS, recorder))
+    assert len(vectors) == len(recorder.observations) == len(USERS) * len(ROUNDS)
     assert all(not reply.content.metric_records for reply in replies)
-    for vector in vectors:
-        # Of a uniform word the top bit is set half of the time; of a plain update's, rarely both.
-        assert abs((vector >> np.uint64(63)).mean() - 0.5) < 0.15
+    for seen in recorder.observations:
+        plain = encode(seen.weights_after - seen.weights_before, seen.n)
+        for vector in vectors:
+            assert (vector == plain).sum() == 0
+    # A plain update is small: bits 40 to 62 are its sign, all alike.
+    for bit in range(40, 63):
+        share = np.mean([(vector >> np.uint64(bit)) & np.uint64(1) for vector in vectors])
+        assert abs(share - 0.5) < 0.05
 
 
 def recorded(grid):
@@ -81,7 +91,7 @@ def recorded(grid):
 
 def test_a_node_refuses_to_give_a_single_update_in_a_campaign_of_sums(tmp_path):
     grid = make_grid(tmp_path)
-    content = ask(make_campaign(secure_aggregation=True), 1, SMALL.initialise(0))
+    content = ask(Request(make_campaign(secure_aggregation=True), 1, SMALL.initialise(0)))
     (reply,) = grid.send_and_receive([Message(content, dst_node_id=10, message_type="train")])
     assert "promises sums" in reply.content["config"]["why"]
     assert not (tmp_path / "u0" / "ledger.json").exists()
@@ -93,7 +103,7 @@ def test_a_node_without_measurements_takes_part_with_a_zero(tmp_path):
     journal = federated(campaign, make_grid(tmp_path), tmp_path / "out")
     last = journal.history[-1]
     assert last.users == ()
-    assert last.left_out == {SUM: "0 points, and 1 to 100,000 are taken"}
+    assert last.left_out == {SUM: "nothing to send"}
 
 
 class Falls:
@@ -101,7 +111,7 @@ class Falls:
 
     def __new__(cls, step):
         fallen = ClientApp()
-        for action in ("advertise", "share", "mask", "unmask"):
+        for action in STEPS_OF_A_SUM:
             gone = STEPS.index(f"train.{action}") >= STEPS.index(step)
 
             def handle(message, context, gone=gone):
@@ -124,22 +134,23 @@ def test_with_three_nodes_nobody_may_fall_out_and_the_run_goes_on(tmp_path, step
     assert largest_difference(journal.weights, SMALL.initialise(0)) == 0
 
 
+def five_nodes(folder, campaign, apps, count=5):
+    """The journal of a run with so many nodes, two of them of the same user as two others."""
+    folder.mkdir(exist_ok=True)
+    users = ("u0", "u1", "u2", "u0", "u1")[:count]
+    configs = {
+        10 + k: {NODE_FILE: str(make_node(folder / str(k), user))} for k, user in enumerate(users)
+    }
+    grid = LoopGrid({node: apps.get(node, app) for node in configs}, configs)
+    assignment = Assignment(campaign.text, str(folder / "out"), nodes=count)
+    return carry_out(assignment, grid, str)
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_of_five_nodes_one_may_fall_out_at_any_step(tmp_path, step):
     """Fallen at the last step its vector is in the sum already, and the others free it."""
-    users = ("u0", "u1", "u2", "u0", "u1")
-
-    def run(campaign, nodes, apps, out):
-        configs = {
-            10 + k: {NODE_FILE: str(make_node(tmp_path / f"{out}{k}", users[k]))} for k in nodes
-        }
-        grid = LoopGrid({node: apps.get(node, app) for node in configs}, configs)
-        assignment = Assignment(campaign.text, str(tmp_path / out), nodes=len(nodes))
-        return carry_out(assignment, grid, str)
-
-    secure = run(make_campaign(secure_aggregation=True), range(5), {14: Falls(step)}, "secure")
-    there = range(5) if step == UNMASK else range(4)
-    plain = run(make_campaign(), there, {}, "plain")
+    secure = five_nodes(tmp_path / "a", make_campaign(secure_aggregation=True), {14: Falls(step)})
+    plain = five_nodes(tmp_path / "b", make_campaign(), {}, count=5 if step == UNMASK else 4)
     assert {outcome.users for outcome in secure.history} == {(SUM,)}
     assert [one.n for one in secure.history] == [one.n for one in plain.history]
     assert largest_difference(secure.weights, plain.weights) < 1e-4
@@ -162,9 +173,67 @@ def test_nobody_takes_part_twice_in_a_round(tmp_path):
     assert again.history[0].left_out["u0"] == "has answered for these measurements before"
 
 
+def test_a_server_cannot_ask_the_others_for_something_else(tmp_path):
+    """Were they asked for a cell that they do not have, the sum would be one node's update."""
+    campaign = make_campaign(secure_aggregation=True)
+    elsewhere = ask(
+        Request(make_campaign(secure_aggregation=True, cell="x"), 1, SMALL.initialise(0))
+    )
+    grid = make_grid(tmp_path)
+    deliver = grid.send_and_receive
+
+    def send_and_receive(messages, *, timeout=None):
+        for message in messages:
+            if message.metadata.message_type == MASK and message.metadata.dst_node_id != 10:
+                message.content.update(elsewhere)
+        return deliver(messages, timeout=timeout)
+
+    grid.send_and_receive = send_and_receive
+    journal = federated(campaign, grid, tmp_path / "out")
+    left_out = journal.history[0].left_out
+    assert left_out["u1"] == "the request is not the one that this sum began with"
+    assert journal.history[0].users == ()
+
+
+def test_other_weights_for_some_are_noticed_in_the_first_step(tmp_path):
+    """Keys are bound to the weights: who was sent others cannot open the others' shares."""
+    campaign = make_campaign(secure_aggregation=True)
+    other = ask(Request(campaign, 1, SMALL.initialise(1)))
+    grid = make_grid(tmp_path)
+    deliver = grid.send_and_receive
+
+    def send_and_receive(messages, *, timeout=None):
+        for message in messages:
+            kind = message.metadata.message_type
+            if kind in (ADVERTISE, MASK) and message.metadata.dst_node_id == 10:
+                message.content.update(other)
+        return deliver(messages, timeout=timeout)
+
+    grid.send_and_receive = send_and_receive
+    journal = federated(campaign, grid, tmp_path / "out")
+    assert journal.history[0].users == ()
+
+
+def test_a_share_of_the_wrong_length_does_not_end_the_round(tmp_path):
+    """With five nodes four are enough to free the sum."""
+
+    class Short:
+        def __new__(cls):
+            short = ClientApp()
+            for action in STEPS_OF_A_SUM[:3]:
+                short.train(action)(lambda message, context: app(message, context))
+            short.train("unmask")(
+                lambda message, context: Message(rows_record({1: b"x"}), reply_to=message)
+            )
+            return short
+
+    journal = five_nodes(tmp_path, make_campaign(secure_aggregation=True), {14: Short()})
+    assert {outcome.users for outcome in journal.history} == {(SUM,)}
+
+
 def test_nonsense_in_any_step_leaves_its_sender_out(tmp_path):
     nonsense = ClientApp()
-    for action in ("advertise", "share", "mask", "unmask"):
+    for action in STEPS_OF_A_SUM:
         nonsense.train(action)(lambda message, context: Message(RecordDict(), reply_to=message))
     campaign = make_campaign(secure_aggregation=True)
     journal = federated(campaign, make_grid(tmp_path, apps={12: nonsense}), tmp_path / "out")

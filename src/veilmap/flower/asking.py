@@ -1,6 +1,7 @@
 """From a server's settings to a campaign: what only data could tell must be said."""
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from veilmap.geo import Projection
 from veilmap.rounds import parse_interval
 from veilmap.sources.timestamps import parse_moment
 from veilmap.study.settings import RunSettings
+
+Box = tuple[float, float, float, float]
 
 
 def campaign_for(
@@ -26,11 +29,11 @@ def campaign_for(
     """
     refuse(_faults(settings))
     task = settings.task
-    west, south, east, north = task.area or (0.0, 0.0, 0.0, 0.0)
+    west, south, east, north = cast(Box, task.area)
     projection = Projection.utm_for(np.array([south, north]), np.array([west, east]))
     offset = task.label_offset_dbm
     return Campaign(
-        cell=task.cell or "",
+        cell=cast(str, task.cell),
         area=projection.area_of_box(west, south, east, north),
         epsg=projection.epsg,
         interval_s=parse_interval(task.interval),

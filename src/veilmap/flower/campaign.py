@@ -17,6 +17,7 @@ from veilmap.settings import parse, plain
 from veilmap.signal_map.signal_map import MapFacts
 from veilmap.study.protection import Protection
 
+NODES_OWN = "the nodes' own"  # steps, which a server does not know
 LONGEST_S = 366 * 86_400.0
 MOST_ROUNDS = 1_000_000
 
@@ -35,7 +36,7 @@ class Campaign:
         label_offset_dbm: the public mean that the network predicts deviations from.
         network: the one that is trained.
         training: B, E and η; a node may do more averaging, never less than it wants.
-        defence: the steps that the server proposes; a node's own come before them.
+        defence: the steps that the server proposes; a node has its own, and takes few others.
         secure_aggregation: whether the server gets to see sums only.
         seed: of the first weights and of the sampling; nodes have seeds of their own.
     """
@@ -118,7 +119,10 @@ class Campaign:
 
     @property
     def header(self) -> Header:
-        """What the server knows besides the updates; nothing of it is from anybody's data."""
+        """What the server knows besides the updates; nothing of it is from anybody's data.
+
+        Of what nodes do by their own minimum it knows that they may.
+        """
         known = SideKnowledge(
             self.scaler,
             self.area,
@@ -126,7 +130,7 @@ class Campaign:
             self.label_offset_dbm,
             self.training,
             self.interval_s,
-            defence=Protection(self.defence).texts,
+            defence=(*Protection(self.defence).texts, NODES_OWN),
         )
         return Header(self.network, known)
 

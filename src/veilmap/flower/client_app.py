@@ -1,22 +1,31 @@
 """The Flower app of a node on a machine: it answers from its own file."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from flwr.app import Context
 
 from veilmap.flower.ledger import Ledger
+from veilmap.flower.machines.private_files import alone
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Sent, agree, respond
+from veilmap.flower.node import Request, Sent, respond, steps_for
 from veilmap.flower.node_app import node_app
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import own_rounds, the_user
+from veilmap.flower.stage_file import StageFile
 from veilmap.sources.reader import read
 
 NODE_FILE = "node-file"
 
 
 class FileNode:
-    """A node whose settings, measurements and ledger are files; all are read anew each time."""
+    """A node whose settings, measurements and ledger are files; all are read anew each time.
+
+    Flower may start several messages at once, each in a process of its own. They take turns: two
+    that read the same ledger would both answer.
+    """
 
     def __init__(self, settings: NodeFile) -> None:
         self._settings = settings
@@ -25,9 +34,10 @@ class FileNode:
     def minimum(self) -> Minimum:
         return self._settings.minimum
 
-    def agree(self, request: Request) -> None:
+    def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if the node will not answer, whatever its data."""
-        agree(request, self.minimum, self._ledger())
+        with alone(self._settings.ledger):
+            steps_for(request, self.minimum, self._opened(), time.time())
 
     def answer(self, request: Request) -> Sent | None:
         """The update to send; the ledger is on the disk before it goes out."""
@@ -35,11 +45,20 @@ class FileNode:
         data = read(place.data, self._settings.columns, self._settings.reading)
         user = the_user(data, place.user, place.data)
         rounds = own_rounds(data, user, request.campaign)
-        sent, after = respond(request, self.minimum, self._ledger(), rounds, user)
-        after.save(self._settings.ledger)
+        with alone(self._settings.ledger):
+            ledger = self._opened()
+            sent, after = respond(request, self.minimum, ledger, rounds, user, time.time())
+            after.save(self._settings.ledger)
         return sent
 
-    def _ledger(self) -> Ledger:
+    @contextmanager
+    def desk(self, context: Context) -> Iterator[StageFile]:
+        """A file of the node's own; Flower would keep what it keeps after the answer is out."""
+        file = self._settings.node.folder / "secure.json"
+        with alone(file):
+            yield StageFile(file)
+
+    def _opened(self) -> Ledger:
         return Ledger.open(self._settings.ledger, self._settings.node.seed)
 
 

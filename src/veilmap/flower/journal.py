@@ -62,7 +62,7 @@ class Journal:
 
     def __init__(self, out: Path, campaign: Campaign) -> None:
         self._folder, self.campaign = RunFolder(out), campaign
-        self._folder.refuse_finished()
+        self._folder.refuse_finished(way_out="")
         self._file = out / CHECKPOINT
         if self._file.exists():
             self.history, self.weights = self._resumed()

@@ -15,6 +15,7 @@ from veilmap.model.network import Floats
 ARRAYS, CONFIG, METRICS = "arrays", "config", "metrics"
 WEIGHTS, CAMPAIGN, ROUND, N, WHY = "weights", "campaign", "server-round", "num-examples", "why"
 NOTHING = "nothing to send"
+NO_ANSWER = "no answer in time"
 
 
 def weights_record(weights: Floats) -> ArrayRecord:
@@ -32,10 +33,10 @@ def weights_of(record: ArrayRecord) -> Floats:
     return record[WEIGHTS].numpy().astype(np.float32, copy=False)
 
 
-def ask(campaign: Campaign, t: int, weights: Floats) -> RecordDict:
-    """The request for round t."""
-    config = ConfigRecord({CAMPAIGN: campaign.text, ROUND: t})
-    return RecordDict({ARRAYS: weights_record(weights), CONFIG: config})
+def ask(request: Request) -> RecordDict:
+    """A request as it travels."""
+    config = ConfigRecord({CAMPAIGN: request.campaign.text, ROUND: request.t})
+    return RecordDict({ARRAYS: weights_record(request.weights), CONFIG: config})
 
 
 def request_of(content: RecordDict) -> Request:

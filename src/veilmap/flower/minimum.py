@@ -20,6 +20,8 @@ from veilmap.study.protection import Protection
 PAPERS_LEARNING_RATE = 1e-5  # of FedAvg
 # More than anybody trains by, and few enough for a phone.
 MOST_EPOCHS = 1000
+MOST_WEIGHTS = 2_000_000
+LIKELY_DBM = (-140.0, -40.0)
 DEFAULT_DEFENCE = ("farthest:eps_m=50,num=20",)
 
 
@@ -28,14 +30,17 @@ class Minimum:
     """The node's own demands. The defaults are FedAvg's averaging and Farthest Batch.
 
     Attributes:
-        defence: steps that are always taken, with these settings; what a server proposes besides
-            is taken too if it goes with them.
+        defence: steps that are always taken, with these settings. Of what a server proposes
+            besides, noise on the update is taken too; steps on points only where the node has none
+            of its own, for two selections in a row may leave one true point.
         epochs: E is at least this.
         batch_size: B is at most this.
         learning_rate: η is at least this: steps that hardly move are one large step, which FedAvg's
             averaging was to prevent.
         cumulative: allow a server to have earlier rounds trained on again.
         interval: rounds that are shorter are not answered.
+        centred: refuse labels that are not deviations from a likely mean signal: with raw ones
+            all residuals have one sign, and the update shows most.
         points: rounds in which fewer were measured are kept back; a selection hides nothing
             where there is nothing to choose from.
         epsilon: what all updates together may spend by differential privacy, over all cells and
@@ -51,7 +56,8 @@ class Minimum:
     learning_rate: float = PAPERS_LEARNING_RATE
     cumulative: bool = False
     interval: str = "1h"
-    points: int = 20
+    centred: bool = True
+    points: int = 40
     epsilon: float | None = None
     delta: float = 1e-5
     secure_aggregation: bool = False
@@ -87,11 +93,26 @@ class Minimum:
         )
 
     def steps(self, asked: Sequence[Step]) -> tuple[Step, ...]:
-        """The node's steps with its settings, and those proposed besides that go with them."""
-        own = Protection(self.defence).steps
-        more = [step for step in asked if step.name not in {each.name for each in own}]
+        """The node's steps with its settings, and those proposed besides that are taken."""
+        own = self._own
+        names, chooses = {step.name for step in own}, any(map(_on_points, own))
+        more = [s for s in asked if s.name not in names and not (chooses and _on_points(s))]
         merged = tuple(sorted((*own, *more), key=_place))
-        return own if any(True for _ in combination_faults(merged)) else merged
+        return own if list(combination_faults(merged)) else merged
+
+    def fewest(self, steps: Sequence[Step]) -> int:
+        """How many points must be left to train on; the node's own steps may leave what they do."""
+        proposed = [step for step in steps if _on_points(step) and step not in self._own]
+        return self.points if proposed else 1
+
+    @property
+    def keeps_whole(self) -> bool:
+        """Whether a round may be answered of which the selection leaves out nothing."""
+        return any(self.points <= (getattr(step, "num", None) or 0) for step in self._own)
+
+    @property
+    def _own(self) -> tuple[Step, ...]:
+        return Protection(self.defence).steps
 
     def objections(self, campaign: Campaign) -> Iterator[str]:
         """Why this node keeps out of a campaign, whatever its data; nothing if it does not.
@@ -100,8 +121,13 @@ class Minimum:
         """
         if campaign.interval_s < parse_interval(self.interval):
             yield f"rounds of {campaign.interval_s:g} s are shorter than {self.interval}"
+        if self.centred and not LIKELY_DBM[0] <= campaign.label_offset_dbm <= LIKELY_DBM[1]:
+            low, high = LIKELY_DBM
+            yield f"learns deviations from a mean of {low:g} to {high:g} dBm only"
         if campaign.training.epochs > MOST_EPOCHS:
             yield f"trains for {MOST_EPOCHS:,} epochs at most"
+        if campaign.network.size > MOST_WEIGHTS:
+            yield f"trains networks of {MOST_WEIGHTS:,} weights at most"
         if campaign.training.cumulative and not self.cumulative:
             yield "does not train on earlier rounds again"
         if self.secure_aggregation and not campaign.secure_aggregation:
@@ -117,6 +143,8 @@ class Minimum:
         mu = mu_of_update(steps)
         if mu is None:
             yield f"spends at most ε = {self.epsilon:g} in all, which needs dp among the steps"
+        elif spent_mu == inf:
+            yield "has answered without noise before; a budget needs a new beginning"
         elif epsilon_of(hypot(spent_mu, mu), self.delta) > self.epsilon:
             yield f"has spent what it may: ε = {self.epsilon:g} in all"
 
@@ -127,6 +155,10 @@ def mu_of_update(steps: Sequence[Step]) -> float | None:
         if isinstance(step, DifferentialPrivacy):
             return step.clip / step.sigma
     return None
+
+
+def _on_points(step: Step) -> bool:
+    return not isinstance(step, UpdateStep)
 
 
 def _number(batch_size: int | Literal["inf"]) -> float:

@@ -1,8 +1,12 @@
 """What a node does with a request: check it against its own demands, then Algorithm 1."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import Protocol
+
+import numpy as np
+from flwr.app import Context
 
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW, Memory
@@ -13,13 +17,11 @@ from veilmap.flower.campaign import Campaign
 from veilmap.flower.ledger import Entry, Ledger, entry_of
 from veilmap.flower.minimum import Minimum, mu_of_update
 from veilmap.flower.own_data import OwnRounds
+from veilmap.flower.refusal import RefusalError
+from veilmap.flower.secure.stages import Stage
 from veilmap.model.network import Floats
 from veilmap.model.threads import one_thread
 from veilmap.study.protection import Protection
-
-
-class RefusalError(Exception):
-    """The node does not answer; the text goes to the server and says nothing of its data."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,16 @@ class Sent:
     n: int
 
 
+class Desk(Protocol):
+    """Where a node keeps its place in a secure sum between two messages."""
+
+    def read(self) -> Stage | None:
+        """The stage that was written last; None at the beginning."""
+
+    def write(self, stage: Stage) -> None:
+        """Before the answer goes out."""
+
+
 class Node(Protocol):
     """Who answers."""
 
@@ -46,23 +58,29 @@ class Node(Protocol):
     def minimum(self) -> Minimum:
         """What it insists on."""
 
-    def agree(self, request: Request) -> None:
+    def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if it will not answer, whatever its data."""
 
     def answer(self, request: Request) -> Sent | None:
         """The update to send."""
 
+    def desk(self, context: Context) -> AbstractContextManager[Desk]:
+        """Its own while the block runs: no two messages are at it at once."""
 
-def agree(request: Request, minimum: Minimum, ledger: Ledger) -> tuple[Step, ...]:
+
+def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) -> tuple[Step, ...]:
     """The steps by which the node will answer.
 
     Raises:
-        RefusalError: the campaign, the steps or the ledger do not allow an answer.
+        RefusalError: the campaign, the time, the steps or the ledger do not allow an answer.
     """
-    campaign, steps = request.campaign, minimum.steps(Protection(request.campaign.defence).steps)
-    again = not campaign.secure_aggregation  # two sums over other nodes differ by somebody's part
+    steps = minimum.steps(Protection(request.campaign.defence).steps)
     entry = _entry(request, minimum, steps)
-    objections = [*minimum.objections(campaign), *ledger.objections(entry, again)]
+    objections = [
+        *minimum.objections(request.campaign),
+        *_too_early(request, now_s),
+        *ledger.objections(entry, _again(request)),
+    ]
     if not ledger.has(entry):
         objections += minimum.overspends(steps, ledger.spent_mu)
     if objections:
@@ -71,29 +89,67 @@ def agree(request: Request, minimum: Minimum, ledger: Ledger) -> tuple[Step, ...
 
 
 def respond(
-    request: Request, minimum: Minimum, ledger: Ledger, rounds: OwnRounds, user: str
+    request: Request,
+    minimum: Minimum,
+    ledger: Ledger,
+    rounds: OwnRounds,
+    user: str,
+    now_s: float,
 ) -> tuple[Sent | None, Ledger]:
     """Lines 15-22 of Algorithm 1 on the node, and the ledger with this answer in it.
 
     Nothing is sent of a round in which too little was measured, or of which the defence leaves
-    nothing.
+    nothing. In a secure sum a node then hides a zero: that it does so is entered, too, or the
+    server would learn from a second request who did.
 
     Raises:
-        RefusalError: see ``agree``.
+        RefusalError: see ``steps_for``; or the data of an answered round have changed.
     """
-    steps = agree(request, minimum, ledger)
-    data = rounds.get(request.t)
-    if data is None or len(data) < minimum.points:
-        return None, ledger
-    plan = request.campaign.plan(
-        minimum.training(request.campaign.training), Defence(steps), ledger.seed
-    )
+    steps = steps_for(request, minimum, ledger, now_s)
+    entry, data = _entry(request, minimum, steps), rounds.get(request.t)
+    if data is not None:
+        entry = replace(entry, data=ledger.fingerprint(data))
+    for why in ledger.objections(entry, _again(request)):
+        raise RefusalError(why)
+    sent = None
+    if data is not None and len(data) >= minimum.points:
+        plan = _plan(request, minimum, steps, ledger.seed_for(entry))
+        sent = _trained(plan, request, rounds, user, minimum.fewest(steps))
+    entered = sent is not None or request.campaign.secure_aggregation
+    return sent, ledger.with_(entry) if entered else ledger
+
+
+def _too_early(request: Request, now_s: float) -> list[str]:
+    # A round that goes on would be answered again and again, each time with the newest points.
+    over = request.campaign.start_s(request.t + 1) <= now_s
+    return [] if over else ["answers when a round is over"]
+
+
+def _again(request: Request) -> bool:
+    # Two sums over different nodes differ by somebody's part.
+    return not request.campaign.secure_aggregation
+
+
+def _plan(request: Request, minimum: Minimum, steps: tuple[Step, ...], seed: int) -> Plan:
+    training = minimum.training(request.campaign.training)
+    return request.campaign.plan(training, Defence(steps), seed)
+
+
+def _trained(
+    plan: Plan, request: Request, rounds: OwnRounds, user: str, fewest: int
+) -> Sent | None:
+    weights, t = request.weights, request.t
     with one_thread():
-        memory = _memory(plan, rounds, user, request.t)
-        sent = answer(plan, request.weights, data, user, request.t, memory)
-    if sent.weights is None:
-        return None, ledger
-    return Sent(sent.weights, sent.n), ledger.with_(_entry(request, minimum, steps))
+        memory = _memory(plan, rounds, user, t)
+        done = answer(plan, weights, rounds[t], user, t, memory)
+    if done.weights is None or done.n < fewest:
+        return None
+    if np.isfinite(done.weights).all():
+        return Sent(done.weights, done.n)
+    # Weights can be made such that training overflows if the user was beyond some line: then
+    # "not finite" is an answer that no noise covers. With dp a zero goes out under the noise.
+    hidden, reports = plan.defence.update(np.zeros_like(weights), done.n, plan.turn(user, t))
+    return Sent(weights + hidden, done.n) if reports else None
 
 
 def _entry(request: Request, minimum: Minimum, steps: Sequence[Step]) -> Entry:

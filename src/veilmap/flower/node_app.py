@@ -8,31 +8,29 @@ from flwr.clientapp import ClientApp
 
 from veilmap.errors import UserError
 from veilmap.flower.messages import refusal, reply, request_of
-from veilmap.flower.node import Node, RefusalError
+from veilmap.flower.node import Node
+from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.round_error import RoundError
+from veilmap.flower.sum_messages import STEPS
 from veilmap.flower.sum_node import on_advertise, on_mask, on_share, on_unmask
 
 # Texts of errors may quote the node's data; they stay in its log.
 FAILED = "failed; the reason is in the node's log"
+Handler = Callable[[Message, Context, Node], RecordDict]
+HANDLERS: tuple[Handler, ...] = (on_advertise, on_share, on_mask, on_unmask)
 log = logging.getLogger("flwr")
 
 
 def node_app(node_of: Callable[[Context], Node]) -> ClientApp:
     """The app whose messages the node of a context answers: plain ones and those of a sum."""
     app = ClientApp()
-    steps: dict[str, Callable[[Message, Context], RecordDict]] = {
-        "default": lambda message, context: _plain(message, node_of(context)),
-        "advertise": lambda message, context: on_advertise(message, context, node_of(context)),
-        "share": lambda message, context: on_share(message, context, node_of(context)),
-        "mask": lambda message, context: on_mask(message, context, node_of(context)),
-        "unmask": on_unmask,
-    }
+    steps = {"default": _plain, **dict(zip(STEPS, HANDLERS, strict=True))}
     for action, step in steps.items():
-        app.train(action)(_discreet(step))
+        app.train(action)(_discreet(step, node_of))
     return app
 
 
-def _plain(message: Message, node: Node) -> RecordDict:
+def _plain(message: Message, context: Context, node: Node) -> RecordDict:
     request = request_of(message.content)
     if request.campaign.secure_aggregation:
         raise RefusalError("the campaign promises sums, and this request is for a single update")
@@ -40,7 +38,7 @@ def _plain(message: Message, node: Node) -> RecordDict:
 
 
 def _discreet(
-    step: Callable[[Message, Context], RecordDict],
+    step: Handler, node_of: Callable[[Context], Node]
 ) -> Callable[[Message, Context], Message]:
     """The answer, or why there is none, without a word of the node's data.
 
@@ -48,7 +46,8 @@ def _discreet(
     """
 
     def handle(message: Message, context: Context) -> Message:
-        return Message(_said(lambda: step(message, context)), reply_to=message)
+        content = _said(lambda: step(message, context, node_of(context)))
+        return Message(content, reply_to=message)
 
     return handle
 

@@ -23,7 +23,7 @@ class Place:
         server: address and port of the server's gate.
         certificate: of the authority that vouches for the server.
         key: by which the server knows the node; made on the first start.
-        folder: what the node keeps: its ledger, its key if none is named, Flower's files.
+        folder: what the node keeps: its ledger, its logs, Flower's files.
         seed: for studies that are to be repeated; by default a secret of the node's own.
     """
 

@@ -7,10 +7,13 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.flower.campaign import Campaign
+from veilmap.flower.refusal import RefusalError
+from veilmap.geo import Projection
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.rounds import cumulative, cut_from
 
+UTM = (326, 327)  # the hundreds of their EPSG codes, north and south; the rest is the zone
 OwnRounds = Mapping[int, LocalData]  # what is trained on in each round, by t
 
 
@@ -19,11 +22,23 @@ def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
     mine = data.keep((pl.col("user") == user) & (pl.col("cell") == campaign.cell))
     if not len(mine):
         return {}
+    _refuse_strange(mine.projection, campaign.projection)
     placed = mine.projected(campaign.projection)
     rounds = cut_from(placed, campaign.interval_s, campaign.first_s)
     theirs = tuple(this for this in rounds if 1 <= this.number <= campaign.rounds)
     kept = cumulative(theirs) if campaign.training.cumulative else theirs
     return {this.number: this.data[user] for this in kept}
+
+
+def _refuse_strange(own: Projection, asked: Projection) -> None:
+    """Metres must be metres on the ground, or 50 m of a defence are nothing.
+
+    The campaign's zone is that of its area, which may begin where the user's zone ends.
+    """
+    zones = {(own.epsg + step) % 100 for step in (-1, 0, 1)}
+    near = asked.epsg // 100 in UTM and own.epsg // 100 in UTM and asked.epsg % 100 in zones
+    if asked != own and not near:
+        raise RefusalError("measures in the UTM zone of its own measurements, or the next")
 
 
 def the_user(data: Measurements, wanted: str | None, source: Path) -> str:

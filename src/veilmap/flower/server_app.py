@@ -12,6 +12,7 @@ from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
+from veilmap.flower.machines.private_files import held
 from veilmap.flower.messages import weights_record
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
 from veilmap.flower.sum_strategy import SecureStrategy
@@ -60,25 +61,31 @@ def carry_out(
     assignment: Assignment, grid: Grid, name_of: Callable[[int], str] | None = None
 ) -> Journal:
     """The same for any grid."""
-    campaign = Campaign.of_text(assignment.campaign)
-    journal = Journal(Path(assignment.out), campaign)
-    conduct = Conduct(
+    campaign, out = Campaign.of_text(assignment.campaign), Path(assignment.out)
+    # A command that lost its terminal may still have its run going.
+    with held(out, "run of veilmap"):
+        journal = Journal(out, campaign)
+        conduct = _conduct(assignment, campaign, name_of or names_in(Path(assignment.names)))
+        kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
+        kind(journal, conduct).start(
+            grid,
+            weights_record(journal.weights),
+            num_rounds=campaign.rounds - journal.done,
+            timeout=conduct.timeout_s,
+        )
+        journal.finish()
+    return journal
+
+
+def _conduct(assignment: Assignment, campaign: Campaign, name_of: Callable[[int], str]) -> Conduct:
+    return Conduct(
         nodes=assignment.nodes,
         sum_of=assignment.sum_of,
         timeout_s=assignment.timeout_s,
         vetting=Vetting(assignment.most_norm, assignment.most_points),
         test=_test(campaign, assignment.test),
-        name_of=name_of or names_in(Path(assignment.names)),
+        name_of=name_of,
     )
-    kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
-    kind(journal, conduct).start(
-        grid,
-        weights_record(journal.weights),
-        num_rounds=campaign.rounds - journal.done,
-        timeout=conduct.timeout_s,
-    )
-    journal.finish()
-    return journal
 
 
 def names_in(file: Path) -> Callable[[int], str]:

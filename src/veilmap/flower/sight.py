@@ -12,8 +12,8 @@ def what_the_server_sees(campaign: Campaign) -> Iterator[str]:
         yield "of a round the weighted sum of all updates and the number of points together"
         yield "neither anybody's update nor anybody's number of points, nor who measured at all"
         yield (
-            "with the sum every attack still works as on one user with everybody's points: "
-            "veilmap attack RUN"
+            "with the sum every attack still works as on one user with everybody's points, and "
+            "where one node alone measured it is that node's update: veilmap attack RUN"
         )
         yield (
             "a server that relays false keys, or that runs all other nodes itself, sees the "

@@ -1,7 +1,9 @@
 """Many simulated nodes on a Ray cluster, through Flower's own engine."""
 
 import logging
+import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,11 +21,14 @@ from veilmap.flower.journal import Journal
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.messages import CONFIG, messages
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Sent, agree, respond
+from veilmap.flower.node import Request, Sent, respond, steps_for
 from veilmap.flower.node_app import node_app
 from veilmap.flower.own_data import OwnRounds
+from veilmap.flower.secure.stages import Stage, from_record, to_record
 from veilmap.flower.server_app import Assignment, carry_out
 from veilmap.flower.strategy import connected
+from veilmap.flower.sum_messages import SECURE
+from veilmap.flower.vetting import usual_norm
 from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
 
@@ -35,8 +40,10 @@ NO_DEMANDS = Minimum(
     learning_rate=1e-300,
     cumulative=True,
     interval="1s",
+    centred=False,
     points=1,
 )
+NEVER_TOO_EARLY = math.inf
 LOOPBACK = "127.0.0.1"
 PARTITION, USER = "partition-id", "user"
 
@@ -50,13 +57,40 @@ class Person:
     minimum: Minimum
     seed: int
 
-    def agree(self, request: Request) -> None:
+    def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if there is a reason to."""
-        agree(request, self.minimum, Ledger(self.seed))
+        steps_for(request, self.minimum, self._ledger, NEVER_TOO_EARLY)
 
     def answer(self, request: Request) -> Sent | None:
         """The update to send."""
-        return respond(request, self.minimum, Ledger(self.seed), self.rounds, self.user)[0]
+        data = self.rounds, self.user
+        return respond(request, self.minimum, self._ledger, *data, NEVER_TOO_EARLY)[0]
+
+    @contextmanager
+    def desk(self, context: Context) -> Iterator["ContextDesk"]:
+        """In Flower's own context: a simulated node gets one message at a time."""
+        yield ContextDesk(context)
+
+    @property
+    def _ledger(self) -> Ledger:
+        return Ledger(self.seed, study=True)
+
+
+@dataclass(frozen=True)
+class ContextDesk:
+    """A node's place in a secure sum, in Flower's context."""
+
+    context: Context
+
+    def read(self) -> Stage | None:
+        """The stage that was written last."""
+        if SECURE not in self.context.state:
+            return None
+        return from_record(self.context.state.config_records[SECURE])
+
+    def write(self, stage: Stage) -> None:
+        """For the next message."""
+        self.context.state[SECURE] = ConfigRecord({**to_record(stage)})
 
 
 def simulate(
@@ -80,7 +114,14 @@ def simulate(
         timeout_s: how long the server waits for the nodes in a round.
     """
     campaign = replace(campaign_of(prepared), secure_aggregation=secure_aggregation)
-    assignment = Assignment(campaign.text, str(out), nodes=len(prepared.users), timeout_s=timeout_s)
+    assignment = Assignment(
+        campaign.text,
+        str(out),
+        nodes=len(prepared.users),
+        timeout_s=timeout_s,
+        most_norm=usual_norm(campaign.network, prepared.settings.protection.steps),
+        most_points=sys.maxsize,
+    )
     finished: list[Journal] = []
     with _ray(cluster, cpus) as ray:
         people = [ray.put(person) for person in people_of(prepared)]

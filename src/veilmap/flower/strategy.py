@@ -14,13 +14,22 @@ from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
 from veilmap.flower.journal import Journal, RoundOutcome
-from veilmap.flower.messages import NOTHING, ask, messages, weights_of, weights_record
+from veilmap.flower.messages import (
+    NO_ANSWER,
+    NOTHING,
+    ask,
+    messages,
+    weights_of,
+    weights_record,
+)
+from veilmap.flower.node import Request
 from veilmap.flower.secure.roster import FEWEST
 from veilmap.flower.vetting import Vetting, unpack
 from veilmap.model.network import Floats
 
-NO_ANSWER = "no answer in time"
 LOOK_S = 1.0
+# Nodes refuse rounds that are not over by their own clock; Flower allows it 5 s of error.
+GRACE_S = 10.0
 log = logging.getLogger("flwr")
 
 
@@ -57,17 +66,15 @@ class SignalMapStrategy(FedAvg):
         super().__init__(fraction_evaluate=0.0)
         self._journal, self._conduct = journal, conduct
         self._after = journal.done  # Flower counts the rounds of this run, from 1
-        self._asked: Sequence[int] = ()
+        self._asked: Mapping[int, str] = {}  # the nodes of this round, with their names
         self._began = 0.0
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Lines 5-8: once the interval is over, ask S_t for their updates."""
-        t = self._after + server_round
-        self._begin(t, grid)
-        content = ask(self._journal.campaign, t, weights_of(arrays))
-        return messages(dict.fromkeys(self._asked, content), MessageType.TRAIN, t)
+        request = self._begin(server_round, arrays, grid)
+        return messages(dict.fromkeys(self._asked, ask(request)), MessageType.TRAIN, request.t)
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
@@ -75,7 +82,7 @@ class SignalMapStrategy(FedAvg):
         """Lines 9 and 12: what an honest-but-curious server sees, and the average of it."""
         t, before = self._after + server_round, self._journal.weights
         average, seen, start_s = Average(before), [], self._journal.campaign.start_s(t)
-        left_out = {self._name(node): NO_ANSWER for node in self._asked}
+        left_out = dict.fromkeys(self._asked.values(), NO_ANSWER)
         # Of a node that is gone Flower says so itself, in its own name.
         answers = [each for each in replies if each.metadata.src_node_id in self._asked]
         # By name, so that the order of arrival decides nothing.
@@ -90,16 +97,19 @@ class SignalMapStrategy(FedAvg):
             seen.append(Observation(t, name, before, found.weights, found.n, start_s))
         return self._end(t, average.weights(), average.n, seen, left_out)
 
-    def _begin(self, t: int, grid: Grid) -> None:
-        """Wait until the round's interval is over and enough nodes are there; choose among them."""
-        ends_s = self._journal.campaign.start_s(t + 1)
+    def _begin(self, server_round: int, arrays: ArrayRecord, grid: Grid) -> Request:
+        """Wait until the round is over and enough nodes are there; choose among them."""
+        t, campaign = self._after + server_round, self._journal.campaign
+        ends_s = campaign.start_s(t + 1) + GRACE_S
         if ends_s > time.time():
             log.info("round %d: waiting until its interval is over", t)
         while ends_s > time.time():
             time.sleep(min(LOOK_S, max(ends_s - time.time(), 0)))
         nodes = connected(grid, self._conduct.nodes)
-        chosen = sample_users(self._journal.campaign.servers_plan, [str(node) for node in nodes], t)
-        self._asked, self._began = [int(node) for node in chosen], time.perf_counter()
+        chosen = sample_users(campaign.servers_plan, [str(node) for node in nodes], t)
+        self._asked = {int(node): self._conduct.name_of(int(node)) for node in chosen}
+        self._began = time.perf_counter()
+        return Request(campaign, t, weights_of(arrays))
 
     def _end(
         self,
@@ -128,10 +138,7 @@ class SignalMapStrategy(FedAvg):
         return weights_record(weights), None
 
     def _sender(self, message: Message) -> str:
-        return self._name(message.metadata.src_node_id)
-
-    def _name(self, node: int) -> str:
-        return self._conduct.name_of(node)
+        return self._asked[message.metadata.src_node_id]
 
 
 def connected(grid: Grid, count: int) -> list[int]:

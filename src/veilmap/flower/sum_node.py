@@ -1,18 +1,17 @@
 """A node's four steps in a secure sum, one message each; what it remembers stays with it."""
 
-from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, RecordDict
+from flwr.app import Context, Message, RecordDict
 
-from veilmap.flower.messages import ARRAYS, request_of
-from veilmap.flower.node import Node, RefusalError, Sent
+from veilmap.flower.messages import ARRAYS, array_record, request_of
+from veilmap.flower.node import Desk, Node, Sent
+from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.encoding import encode
+from veilmap.flower.secure.keys import PublicKeys
 from veilmap.flower.secure.participant import advertise, mask, share, unmask
 from veilmap.flower.secure.round_error import RoundError
-from veilmap.flower.secure.stages import Stage, from_record, to_record
+from veilmap.flower.secure.stages import Shared, Stage
 from veilmap.flower.sum_messages import (
     MASKED,
-    SECURE,
-    keys_of,
-    keys_row,
     names_round,
     rows_of,
     rows_record,
@@ -23,10 +22,11 @@ from veilmap.flower.sum_messages import (
 def on_advertise(message: Message, context: Context, node: Node) -> RecordDict:
     """Step 1, if the node takes part at all."""
     request = request_of(message.content)
-    node.agree(request)
-    stage, keys = advertise(names_round(request.campaign, request.t), context.node_id)
-    _keep(context, stage)
-    return rows_record({context.node_id: keys_row(keys)})
+    node.consent(request)
+    stage, keys = advertise(names_round(request), context.node_id)
+    with node.desk(context) as desk:
+        desk.write(stage)
+    return rows_record({context.node_id: keys.raw})
 
 
 def on_share(message: Message, context: Context, node: Node) -> RecordDict:
@@ -34,34 +34,40 @@ def on_share(message: Message, context: Context, node: Node) -> RecordDict:
     threshold = threshold_of(message.content)
     if threshold < node.minimum.nodes:
         raise RefusalError(f"takes part in sums of at least {node.minimum.nodes} nodes")
-    everyone = {node: keys_of(row) for node, row in rows_of(message.content).items()}
-    stage, sealed = share(_kept(context), everyone, threshold)
-    _keep(context, stage)
+    everyone = {number: PublicKeys.of(row) for number, row in rows_of(message.content).items()}
+    with node.desk(context) as desk:
+        stage, sealed = share(_kept(desk), everyone, threshold)
+        desk.write(stage)
     return rows_record(sealed)
 
 
 def on_mask(message: Message, context: Context, node: Node) -> RecordDict:
-    """Step 3: train, and hide the update; with nothing to send, hide a zero."""
+    """Step 3: train, and hide the update; with nothing to send, hide a zero.
+
+    The request must be the one that all nodes agreed to in step 1: were the others asked for
+    something else, to which they have nothing to say, the sum would be this node's update.
+    """
     request, sealed = request_of(message.content), rows_of(message.content)
-    sent = node.answer(request) or Sent(request.weights, 0)
-    vector = encode(sent.weights - request.weights, sent.n)
-    stage, masked = mask(_kept(context), vector, sealed)
-    _keep(context, stage)
-    return RecordDict({ARRAYS: ArrayRecord({MASKED: Array(masked)})})
+    with node.desk(context) as desk:
+        before = _kept(desk)
+        if not isinstance(before, Shared) or before.roster.context != names_round(request):
+            raise RoundError("the request is not the one that this sum began with")
+        sent = node.answer(request) or Sent(request.weights, 0)
+        stage, masked = mask(before, encode(sent.weights - request.weights, sent.n), sealed)
+        desk.write(stage)
+    return RecordDict({ARRAYS: array_record(MASKED, masked)})
 
 
-def on_unmask(message: Message, context: Context) -> RecordDict:
+def on_unmask(message: Message, context: Context, node: Node) -> RecordDict:
     """Step 4: the shares that free the sum of those who stayed."""
-    stage, shares = unmask(_kept(context), set(rows_of(message.content)))
-    _keep(context, stage)
+    with node.desk(context) as desk:
+        stage, shares = unmask(_kept(desk), set(rows_of(message.content)))
+        desk.write(stage)
     return rows_record(shares)
 
 
-def _keep(context: Context, stage: Stage) -> None:
-    context.state[SECURE] = ConfigRecord({**to_record(stage)})
-
-
-def _kept(context: Context) -> Stage:
-    if SECURE not in context.state:
-        raise RoundError("the node was started anew in the middle of a secure sum; it keeps out")
-    return from_record(context.state.config_records[SECURE])
+def _kept(desk: Desk) -> Stage:
+    stage = desk.read()
+    if stage is None:
+        raise RoundError("the node is in no secure sum; it keeps out")
+    return stage

@@ -8,19 +8,20 @@ import numpy as np
 from flwr.app import Message, RecordDict
 from flwr.serverapp import Grid
 
-from veilmap.flower.campaign import Campaign
-from veilmap.flower.messages import ARRAYS, messages, why_not
+from veilmap.flower.messages import ARRAYS, NO_ANSWER, ask, messages, why_not
+from veilmap.flower.node import Request
 from veilmap.flower.secure.collector import relay, reveal
 from veilmap.flower.secure.encoding import Words
+from veilmap.flower.secure.keys import KEY_BYTES, PublicKeys
 from veilmap.flower.secure.roster import FEWEST, Roster
 from veilmap.flower.secure.round_error import RoundError
+from veilmap.flower.secure.stages import SEED_BYTES
 from veilmap.flower.sum_messages import (
     ADVERTISE,
+    MASK,
     MASKED,
     SHARE,
     UNMASK,
-    keys_of,
-    keys_row,
     names_round,
     rows_of,
     rows_record,
@@ -29,6 +30,7 @@ from veilmap.flower.sum_messages import (
 # How many of those who begin must stay to the end; fewer, and the round gives no update.
 STAYING = 2 / 3
 T = TypeVar("T")
+Part = Callable[[int, RecordDict], T]  # what is wanted of a node's answer
 
 
 class SecureRound:
@@ -39,64 +41,53 @@ class SecureRound:
     """
 
     def __init__(
-        self, campaign: Campaign, t: int, grid: Grid, timeout_s: float, fewest: int = FEWEST
+        self, request: Request, grid: Grid, timeout_s: float, fewest: int = FEWEST
     ) -> None:
-        self._campaign, self._t, self._grid = campaign, t, grid
+        self._request, self._grid = request, grid
         self._timeout_s, self._fewest = timeout_s, fewest
         self._roster: Roster | None = None
         self._shared: frozenset[int] = frozenset()
         self.left_out: dict[int, str] = {}
 
-    def letters(self, request: RecordDict, nodes: Iterable[int]) -> dict[int, dict[int, bytes]]:
-        """Steps 1 and 2: by node, what the others sealed for it."""
-        keys = self._read(
-            self._exchange(ADVERTISE, dict.fromkeys(nodes, request)),
-            lambda node, content: keys_of(rows_of(content)[node]),
-        )
-        threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
-        roster = Roster(names_round(self._campaign, self._t), keys, threshold)
-        told = rows_record({node: keys_row(each) for node, each in keys.items()}, threshold)
-
-        def sealed(node: int, content: RecordDict) -> dict[int, bytes]:
-            rows = rows_of(content)
-            if set(rows) != set(keys) - {node}:
-                raise RoundError("shares for others than those who take part")
-            return rows
-
-        shared = self._read(self._exchange(SHARE, dict.fromkeys(keys, told)), sealed)
+    def begin(self, nodes: Iterable[int]) -> list[Message]:
+        """Steps 1 and 2, and the messages of step 3: the request with what was sealed for each."""
+        request = ask(self._request)
+        asked = self._exchange(ADVERTISE, dict.fromkeys(nodes, request))
+        keys = self._read(asked, lambda node, content: PublicKeys.of(rows_of(content)[node]))
+        roster = self._roster_of(keys)
+        told = rows_record({node: each.raw for node, each in keys.items()}, roster.threshold)
+        shared = self._read(self._exchange(SHARE, dict.fromkeys(keys, told)), _letters(keys))
         self._roster, self._shared = roster, frozenset(shared)
-        return relay(roster, shared)
+        contents = {
+            node: RecordDict({**request, **rows_record(sealed)})
+            for node, sealed in relay(roster, shared).items()
+        }
+        return messages(contents, MASK, self._request.t)
 
     def total(self, replies: Iterable[Message]) -> Words:
         """Step 4, from the masked vectors of step 3 to their sum."""
         if self._roster is None:
             raise RoundError("too few nodes began this round")
-        length = self._campaign.network.size + 1
-
-        def vector(node: int, content: RecordDict) -> Words:
-            words = content.array_records[ARRAYS][MASKED].numpy()
-            if words.dtype != np.uint64 or words.shape != (length,):
-                raise RoundError(f"a masked vector of shape {words.shape} and type {words.dtype}")
-            return words
-
+        vector = _vector(self._request.campaign.network.size + 1)
         masked = self._read(self._answers(replies, self._shared), vector)
         self._roster.check_enough(masked, "the list of masked vectors")
         stayed = rows_record(dict.fromkeys(masked, b""))
-        answers = self._read(
-            self._exchange(UNMASK, dict.fromkeys(masked, stayed)),
-            lambda _, content: rows_of(content),
-        )
-        return reveal(self._roster, self._shared, masked, answers)
+        sizes = {node: SEED_BYTES if node in masked else KEY_BYTES for node in self._shared}
+        answered = self._exchange(UNMASK, dict.fromkeys(masked, stayed))
+        return reveal(self._roster, self._shared, masked, self._read(answered, _shares(sizes)))
+
+    def _roster_of(self, keys: Mapping[int, PublicKeys]) -> Roster:
+        threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
+        return Roster(names_round(self._request), keys, threshold)
 
     def _exchange(self, step: str, contents: Mapping[int, RecordDict]) -> dict[int, RecordDict]:
-        sent = messages(contents, step, self._t)
-        return self._answers(
-            self._grid.send_and_receive(sent, timeout=self._timeout_s), frozenset(contents)
-        )
+        sent = messages(contents, step, self._request.t)
+        replies = self._grid.send_and_receive(sent, timeout=self._timeout_s)
+        return self._answers(replies, frozenset(contents))
 
     def _answers(self, replies: Iterable[Message], asked: frozenset[int]) -> dict[int, RecordDict]:
         """What came, by node; of the others, why not."""
-        found, why = {}, dict.fromkeys(asked, "no answer in time")
+        found, why = {}, dict.fromkeys(asked, NO_ANSWER)
         for message in replies:
             node = message.metadata.src_node_id
             said = message.error.reason if message.has_error() else why_not(message.content)
@@ -107,9 +98,7 @@ class SecureRound:
         self.left_out |= {node: why[node] for node in asked - set(found)}
         return found
 
-    def _read(
-        self, contents: Mapping[int, RecordDict], part: Callable[[int, RecordDict], T]
-    ) -> dict[int, T]:
+    def _read(self, contents: Mapping[int, RecordDict], part: Part[T]) -> dict[int, T]:
         """The wanted part of each answer; who sent none falls out, and the others go on."""
         read = {}
         for node, content in contents.items():
@@ -118,3 +107,33 @@ class SecureRound:
             except Exception as error:  # whatever a stranger packed must not end the run
                 self.left_out[node] = f"an answer that is none ({error!r})"
         return read
+
+
+def _letters(keys: Mapping[int, PublicKeys]) -> Part[dict[int, bytes]]:
+    def letters(node: int, content: RecordDict) -> dict[int, bytes]:
+        rows = rows_of(content)
+        if set(rows) != set(keys) - {node}:
+            raise RoundError("shares for others than those who take part")
+        return rows
+
+    return letters
+
+
+def _vector(length: int) -> Part[Words]:
+    def vector(_: int, content: RecordDict) -> Words:
+        words = content.array_records[ARRAYS][MASKED].numpy()
+        if words.dtype != np.uint64 or words.shape != (length,):
+            raise RoundError(f"a masked vector of shape {words.shape} and type {words.dtype}")
+        return words
+
+    return vector
+
+
+def _shares(sizes: Mapping[int, int]) -> Part[dict[int, bytes]]:
+    def shares(_: int, content: RecordDict) -> dict[int, bytes]:
+        rows = rows_of(content)
+        if {node: len(row) for node, row in rows.items()} != sizes:
+            raise RoundError("other shares than asked for")
+        return rows
+
+    return shares

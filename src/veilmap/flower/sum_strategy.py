@@ -1,20 +1,20 @@
 """The strategy of a server that sees sums only."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
-from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.federation.observation import Observation
 from veilmap.flower.journal import Journal
-from veilmap.flower.messages import ask, messages, weights_of
+from veilmap.flower.messages import NOTHING
 from veilmap.flower.node import Sent
 from veilmap.flower.secure.encoding import decode
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
-from veilmap.flower.sum_messages import MASK, rows_record
 from veilmap.flower.sum_round import SecureRound
 
 
@@ -32,18 +32,12 @@ class SecureStrategy(SignalMapStrategy):
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Steps 1 and 2, then the request with what was sealed for each node."""
-        t, campaign = self._after + server_round, self._journal.campaign
-        self._begin(t, grid)
-        self._round = SecureRound(campaign, t, grid, self._conduct.timeout_s, self._conduct.sum_of)
-        request = ask(campaign, t, weights_of(arrays))
+        request = self._begin(server_round, arrays, grid)
+        self._round = SecureRound(request, grid, self._conduct.timeout_s, self._conduct.sum_of)
         try:
-            letters = self._round.letters(request, self._asked)
+            return self._round.begin(self._asked)
         except RoundError:
             return []  # said again, and written down, when there is nothing to add up
-        contents = {
-            node: RecordDict({**request, **rows_record(rows)}) for node, rows in letters.items()
-        }
-        return messages(contents, MASK, t)
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
@@ -51,8 +45,8 @@ class SecureStrategy(SignalMapStrategy):
         """Step 4, and line 12 from the sum: w_t = w_{t-1} + Σ n_t^k/n_t (w_t^k − w_{t-1})."""
         t, before = self._after + server_round, self._journal.weights
         sent = self._sum(replies)
-        left_out = {self._name(node): why for node, why in self._secure.left_out.items()}
-        why = sent if isinstance(sent, str) else self._conduct.vetting.fault(sent, before)
+        left_out = {self._asked[node]: why for node, why in self._secure.left_out.items()}
+        why = sent if isinstance(sent, str) else self._fault(sent)
         if isinstance(sent, str) or why is not None:
             return self._end(t, before, {}, [], {**left_out, SUM: str(why)})
         start_s = self._journal.campaign.start_s(t)
@@ -65,7 +59,12 @@ class SecureStrategy(SignalMapStrategy):
             mean, n = decode(self._secure.total(replies))
         except RoundError as why:
             return str(why)
-        return Sent((before + mean).astype(np.float32), n)
+        return Sent((before + mean).astype(np.float32), n) if n else NOTHING
+
+    def _fault(self, sent: Sent) -> str | None:
+        one = self._conduct.vetting
+        everybody = replace(one, most_points=one.most_points * len(self._asked))
+        return everybody.fault(sent, self._journal.weights)
 
     @property
     def _secure(self) -> SecureRound:

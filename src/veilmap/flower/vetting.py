@@ -1,18 +1,18 @@
 """Which updates a server takes: a broken or hostile node must not spoil the map."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from flwr.app import Message
 
 from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.defences.step import Step
 from veilmap.errors import out_of_range
-from veilmap.flower.campaign import Campaign
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, why_not
 from veilmap.flower.node import Sent
-from veilmap.model.network import Floats
-from veilmap.study.protection import Protection
+from veilmap.model.network import Floats, Network
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,20 @@ class Vetting:
             return "weights that are not finite"
         norm = float(np.linalg.norm(sent.weights.astype(np.float64) - before))
         if norm > self.most_norm:
-            return f"an update of length {norm:.3g}, above {self.most_norm:g}"
+            return f"an update of length {norm:.3g}, above the {self.most_norm:g} of --most-norm"
         if not 1 <= sent.n <= self.most_points:
             return f"{sent.n} points, and 1 to {self.most_points:,} are taken"
         return None
 
 
-def usual_norm(campaign: Campaign) -> float:
-    """A limit for a campaign: that without noise, and twice what a proposed dp adds.
+def usual_norm(network: Network, steps: Sequence[Step]) -> float:
+    """A limit where these steps are known to be taken: that without noise, and twice dp's.
 
     Updates of the paper's settings are 0.3 to 7 long; the noise of dp is σ√d, whatever it hides.
     """
     noise = [
-        step.sigma * math.sqrt(campaign.network.size)
-        for step in Protection(campaign.defence).steps
+        step.sigma * math.sqrt(network.size)
+        for step in steps
         if isinstance(step, DifferentialPrivacy)
     ]
     return Vetting.most_norm + 2 * sum(noise)

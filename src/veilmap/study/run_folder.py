@@ -19,6 +19,8 @@ ATTACK_FILES = (
     "heatmap.png",
 )
 
+OVERWRITE = " or add --overwrite (overwrite=True in Python)"
+
 
 class RunFolder:
     """The files of one run; ``results.json`` is written last and marks it as finished."""
@@ -31,15 +33,12 @@ class RunFolder:
         self.results = self.path / "results.json"
         self.attack = self.path / "attack"
 
-    def refuse_finished(self) -> None:
+    def refuse_finished(self, way_out: str = OVERWRITE) -> None:
         """An error if the folder holds a finished run."""
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"{self.path} is a file; choose a folder for --out")
         if self.results.exists():
-            raise UserError(
-                f"{self.path} holds a finished run; choose another --out or add --overwrite "
-                "(overwrite=True in Python)"
-            )
+            raise UserError(f"{self.path} holds a finished run; choose another --out{way_out}")
 
     def clear(self) -> None:
         """Remove the files of an earlier run, and what was made from it, and nothing else."""

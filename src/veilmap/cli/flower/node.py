@@ -38,8 +38,11 @@ def _announce(settings: NodeFile) -> None:
     least = settings.minimum
     steps = ", then ".join(least.defence) or "none"
     say(f"data       {len(data):,} measurements, those of user {user} are this node's")
-    say(f"always     E ≥ {least.epochs}, B ≤ {least.batch_size}; defence: {steps}")
+    averaging = f"E ≥ {least.epochs}, B ≤ {least.batch_size}, η ≥ {least.learning_rate:g}"
+    say(f"always     {averaging}; defence: {steps}")
     say(f"only       rounds of at least {least.interval}, with at least {least.points} points")
+    if least.keeps_whole:
+        say("           a round that is kept whole hides nothing: raise points above num")
     if least.epsilon is not None:
         say(f"           ε ≤ {least.epsilon:g} in all, at δ = {least.delta:g}")
     if least.secure_aggregation:

@@ -6,6 +6,9 @@ import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+
+from rich.table import Table
 
 from veilmap.cli.console import say, stderr, stdout, table
 from veilmap.cli.interrupts import INTERRUPTED
@@ -68,7 +71,7 @@ def run_(
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
     """
-    RunFolder(out).refuse_finished()
+    RunFolder(out).refuse_finished(way_out="")
     settings = RunSettings(task=task, model=network, training=training, protection=protection)
     campaign = campaign_for(
         settings, first=first, rounds=rounds, secure_aggregation=secure_aggregation
@@ -80,7 +83,9 @@ def run_(
         nodes=max(nodes, sum_of) if secure_aggregation else nodes,
         sum_of=sum_of,
         timeout_s=timeout,
-        most_norm=usual_norm(campaign) if most_norm is None else most_norm,
+        most_norm=usual_norm(campaign.network, protection.steps)
+        if most_norm is None
+        else most_norm,
         test=str(test.resolve()) if test else "",
     )
     run_id = runs.submit(state, asdict(assignment))
@@ -108,16 +113,20 @@ def _conclude(state: Path, run_id: int, out: Path, campaign: Campaign) -> None:
             f"same command goes on from what {out} holds; log: {ServerFolder(state).logs}"
         )
     results = json.loads(RunFolder(out).results.read_bytes())
-    told = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
-    for each in results["history"]:
-        rmse = "-" if each["rmse_db"] is None else f"{each['rmse_db']:.2f}"
-        sent = "sum" if campaign.secure_aggregation and each["users"] else str(len(each["users"]))
-        told.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
     stdout.print()
-    stdout.print(told)
+    stdout.print(_rounds(results["history"], campaign.secure_aggregation))
     say("\nwhat the server saw")
     for sentence in results["server_sees"]:
         say(f"  - {sentence}")
     folder = shlex.quote(str(out))
     say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
     say(f"what the updates gave away: veilmap attack {folder} --data MEASUREMENTS")
+
+
+def _rounds(history: list[dict[str, Any]], secure: bool) -> Table:
+    told = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
+    for each in history:
+        rmse = "-" if each["rmse_db"] is None else f"{each['rmse_db']:.2f}"
+        sent = "sum" if secure and each["users"] else str(len(each["users"]))
+        told.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
+    return told

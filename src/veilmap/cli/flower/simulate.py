@@ -58,7 +58,7 @@ def simulate_(
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
     """
-    RunFolder(out).refuse_finished()
+    RunFolder(out).refuse_finished(way_out="")
     measurements = read_and_say(data, columns, reading)
     prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
     say(f"{len(prepared.users):,} nodes, {len(prepared.rounds):,} rounds; Ray takes some seconds")

@@ -31,6 +31,8 @@ def write_private(path: Path, content: bytes) -> None:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:
         raise UserError(
@@ -51,4 +53,13 @@ def held(folder: Path, by: str) -> Iterator[None]:
             raise UserError(
                 f"{folder} is in use by another {by}; end that one or choose another folder"
             ) from None
+        yield
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Wait until nobody else is at the file, and be alone at it while the block runs."""
+    lock = private_folder(path.parent) / f".{path.name}.lock"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield

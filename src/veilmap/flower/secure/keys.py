@@ -23,6 +23,15 @@ class PublicKeys:
             found = f"{len(self.sealing)} and {len(self.masking)}"
             raise RoundError(f"public keys must have {KEY_BYTES} bytes each, got {found}")
 
+    @property
+    def raw(self) -> bytes:
+        return self.sealing + self.masking
+
+    @classmethod
+    def of(cls, raw: bytes) -> "PublicKeys":
+        """Cut in the middle."""
+        return cls(raw[:KEY_BYTES], raw[KEY_BYTES:])
+
 
 @dataclass(frozen=True)
 class PrivateKeys:

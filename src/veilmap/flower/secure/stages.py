@@ -3,18 +3,18 @@
 Each stage holds what the next step needs and no more: a secret that is gone cannot be asked for.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from veilmap.errors import unknown_choice
-from veilmap.flower.secure.keys import KEY_BYTES, PrivateKeys, PublicKeys
+from veilmap.flower.secure.keys import PrivateKeys, PublicKeys
 from veilmap.flower.secure.roster import Roster
+from veilmap.flower.secure.rows import id_row, node_of, pack, unpack
 
-# The kinds of values that a Flower ConfigRecord can hold. Node ids reach 2⁶⁴, so they are bytes.
+# The kinds of values that a Flower ConfigRecord can hold.
 Record = dict[str, str | int | bytes | list[bytes]]
 
-ID_BYTES = 8
 SEED_BYTES = 16
 
 
@@ -27,11 +27,11 @@ class Advertised:
     private: PrivateKeys
 
     def to_record(self) -> Record:
-        return {"context": self.context, "me": _id(self.me), **_private_to_record(self.private)}
+        return {"context": self.context, "me": id_row(self.me), **_private_to_record(self.private)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Advertised":
-        return cls(record["context"], _node(record["me"]), _private_from_record(record))
+        return cls(record["context"], node_of(record["me"]), _private_from_record(record))
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Shared:
     own: "SharePair"
 
     def to_record(self) -> Record:
-        keys = {node: keys.sealing + keys.masking for node, keys in self.roster.keys.items()}
+        keys = {node: keys.raw for node, keys in self.roster.keys.items()}
         return {
             "context": self.roster.context,
             "threshold": self.roster.threshold,
-            "keys": _pack(keys),
-            "me": _id(self.me),
+            "keys": pack(keys),
+            "me": id_row(self.me),
             **_private_to_record(self.private),
             "seed": self.seed,
             "own": self.own.raw,
@@ -58,13 +58,10 @@ class Shared:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Shared":
-        keys = {
-            node: PublicKeys(raw[:KEY_BYTES], raw[KEY_BYTES:])
-            for node, raw in _unpack(record["keys"]).items()
-        }
+        keys = {node: PublicKeys.of(raw) for node, raw in unpack(record["keys"]).items()}
         return cls(
             Roster(record["context"], keys, record["threshold"]),
-            _node(record["me"]),
+            node_of(record["me"]),
             _private_from_record(record),
             record["seed"],
             SharePair.of(record["own"]),
@@ -81,12 +78,12 @@ class Masked:
 
     def to_record(self) -> Record:
         shares = {node: pair.raw for node, pair in self.shares.items()}
-        return {"me": _id(self.me), "threshold": self.threshold, "shares": _pack(shares)}
+        return {"me": id_row(self.me), "threshold": self.threshold, "shares": pack(shares)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Masked":
-        shares = {node: SharePair.of(raw) for node, raw in _unpack(record["shares"]).items()}
-        return cls(_node(record["me"]), record["threshold"], shares)
+        shares = {node: SharePair.of(raw) for node, raw in unpack(record["shares"]).items()}
+        return cls(node_of(record["me"]), record["threshold"], shares)
 
 
 @dataclass(frozen=True)
@@ -98,13 +95,13 @@ class Unmasked:
 
     def to_record(self) -> Record:
         return {
-            "survivors": [_id(node) for node in sorted(self.survivors)],
-            "answer": _pack(self.answer),
+            "survivors": [id_row(node) for node in sorted(self.survivors)],
+            "answer": pack(self.answer),
         }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Unmasked":
-        return cls(frozenset(map(_node, record["survivors"])), _unpack(record["answer"]))
+        return cls(frozenset(map(node_of, record["survivors"])), unpack(record["answer"]))
 
 
 @dataclass(frozen=True)
@@ -153,19 +150,3 @@ def _private_to_record(private: PrivateKeys) -> Record:
 
 def _private_from_record(record: Mapping[str, Any]) -> PrivateKeys:
     return PrivateKeys(record["private_sealing"], record["private_masking"])
-
-
-def _pack(table: Mapping[int, bytes]) -> list[bytes]:
-    return [_id(node) + value for node, value in sorted(table.items())]
-
-
-def _unpack(rows: Iterable[bytes]) -> dict[int, bytes]:
-    return {_node(row[:ID_BYTES]): row[ID_BYTES:] for row in rows}
-
-
-def _id(node: int) -> bytes:
-    return node.to_bytes(ID_BYTES)
-
-
-def _node(raw: bytes) -> int:
-    return int.from_bytes(raw)

@@ -1,0 +1,47 @@
+"""A node's place in a secure sum, on its own disk and written before every answer."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from veilmap.flower.machines.private_files import private_folder, write_private
+from veilmap.flower.secure.round_error import RoundError
+from veilmap.flower.secure.stages import Stage, from_record, to_record
+
+TEXTS = ("stage",)  # of a stage's record; other texts are bytes, in hexadecimal
+
+
+@dataclass(frozen=True)
+class StageFile:
+    """The last stage, as JSON; it holds secrets, which are gone when the next is written."""
+
+    path: Path
+
+    def read(self) -> Stage | None:
+        """The stage that was written last."""
+        if not self.path.exists():
+            return None
+        try:
+            content = json.loads(self.path.read_bytes())
+            return from_record({name: _unpacked(name, value) for name, value in content.items()})
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise RoundError("the node lost its place in the sum; it keeps out") from None
+
+    def write(self, stage: Stage) -> None:
+        """Before the answer goes out."""
+        content = {name: _packed(value) for name, value in to_record(stage).items()}
+        private_folder(self.path.parent)
+        write_private(self.path, json.dumps(content).encode())
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_packed(each) for each in value]
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _unpacked(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unpacked(name, each) for each in value]
+    return bytes.fromhex(value) if isinstance(value, str) and name not in TEXTS else value
