@@ -24,6 +24,7 @@ from veilmap.defences.defence import Defence
 from veilmap.errors import UserError
 from veilmap.federation.server import federate
 from veilmap.flower import client_app
+from veilmap.flower.journal import finished_rounds
 from veilmap.flower.machines.private_files import held
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, ask
 from veilmap.flower.node import Request
@@ -195,6 +196,7 @@ def test_an_interrupted_run_goes_on_and_loses_no_finished_round(tmp_path, exchan
     campaign, grid = make_campaign(), make_grid(tmp_path / "nodes")
     with pytest.raises(ServerDiedError):
         federated(campaign, EndsAfter(grid, exchanges), tmp_path / "out")
+    assert finished_rounds(tmp_path / "out") == exchanges
     asked = len(grid.sent)
     resumed = federated(campaign, grid, tmp_path / "out")
     assert len(grid.sent) - asked == len(USERS) * (len(ROUNDS) - exchanges)

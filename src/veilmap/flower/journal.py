@@ -106,16 +106,27 @@ class Journal:
         return {**content, "server_sees": list(what_the_server_sees(self.campaign))}
 
     def _resumed(self) -> tuple[tuple[RoundOutcome, ...], Floats]:
-        try:
-            with safe_open(self._file, framework="numpy") as file:
-                facts = json.loads((file.metadata() or {})["checkpoint"])
-                weights: Floats = file.get_tensor("weights")
-        except (SafetensorError, KeyError, OSError, ValueError) as error:
-            raise UserError(f"{self._file} is not a checkpoint ({error!r}); remove it") from None
-        kept = parse(_Checkpoint, facts, f"{self._file} is not a checkpoint")
+        kept, weights = _read(self._file)
         if kept.campaign != self.campaign.text:
             raise UserError(
                 f"{self._file.parent} holds the unfinished run of another campaign; choose "
                 "another --out, or repeat that campaign's options to go on with it"
             )
         return kept.history, weights
+
+
+def finished_rounds(out: Path) -> int:
+    """How many rounds of an unfinished run are on the disk."""
+    if not (out / CHECKPOINT).exists():
+        return 0
+    return len(_read(out / CHECKPOINT)[0].history)
+
+
+def _read(file: Path) -> tuple[_Checkpoint, Floats]:
+    try:
+        with safe_open(file, framework="numpy") as content:
+            facts = json.loads((content.metadata() or {})["checkpoint"])
+            weights: Floats = content.get_tensor("weights")
+    except (SafetensorError, KeyError, OSError, ValueError) as error:
+        raise UserError(f"{file} is not a checkpoint ({error!r}); remove it") from None
+    return parse(_Checkpoint, facts, f"{file} is not a checkpoint"), weights

@@ -1,10 +1,8 @@
 """``veilmap flower run``: a campaign over the nodes of a server."""
 
 import json
-import re
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,11 @@ from rich.table import Table
 from veilmap.cli.console import say, stderr, stdout, table
 from veilmap.cli.interrupts import INTERRUPTED
 from veilmap.cli.options import NetworkOptions, ProtectionOptions, TaskOptions, TrainingOptions
-from veilmap.errors import UserError
 from veilmap.federation.plan import Training
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
-from veilmap.flower.machines import runs
 from veilmap.flower.machines.server_folder import ServerFolder
+from veilmap.flower.operating import operate
 from veilmap.flower.server_app import Assignment
 from veilmap.flower.strategy import Conduct
 from veilmap.flower.vetting import usual_norm
@@ -26,10 +23,6 @@ from veilmap.model.network import Network
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
-
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-# What the strategy says in Flower's log, after the level.
-_OURS = re.compile(r"[A-Z]+\s*:\s+((?:round \d+|waiting).*)")
 
 
 def run_(
@@ -88,30 +81,16 @@ def run_(
         else most_norm,
         test=str(test.resolve()) if test else "",
     )
-    run_id = runs.submit(state, asdict(assignment))
-    say(f"run {run_id}: {campaign.rounds} rounds of cell {campaign.cell}")
-    _follow(state, run_id, out)
-    _conclude(state, run_id, out, campaign)
-
-
-def _follow(state: Path, run_id: int, out: Path) -> None:
+    say(f"{campaign.rounds} rounds of cell {campaign.cell}")
     try:
-        for line in runs.follow(state, run_id):
-            if match := _OURS.match(_COLOURS.sub("", line)):
-                say(match[1])
+        operate(state, assignment, say)
     except KeyboardInterrupt:
-        runs.stop(state, run_id)
         stderr.print(f"stopped; the same command goes on, from what {out} holds", soft_wrap=True)
         sys.exit(INTERRUPTED)
+    _conclude(out, campaign)
 
 
-def _conclude(state: Path, run_id: int, out: Path, campaign: Campaign) -> None:
-    ended = runs.status(state, run_id)
-    if not ended.completed:
-        raise UserError(
-            f"run {run_id} {ended.outcome or 'ended'}: {ended.details or 'no reason given'}; the "
-            f"same command goes on from what {out} holds; log: {ServerFolder(state).logs}"
-        )
+def _conclude(out: Path, campaign: Campaign) -> None:
     results = json.loads(RunFolder(out).results.read_bytes())
     stdout.print()
     stdout.print(_rounds(results["history"], campaign.secure_aggregation))

@@ -1,0 +1,59 @@
+"""A run from the operator's side: started, followed, and started again where it broke off."""
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from veilmap.errors import UserError
+from veilmap.flower.journal import finished_rounds
+from veilmap.flower.machines import runs
+from veilmap.flower.machines.server_folder import ServerFolder
+from veilmap.flower.server_app import Assignment
+
+# How often a run that fails is started again without a finished round in between.
+TRIES = 3
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+# What the strategy says in Flower's log, after the level.
+_OURS = re.compile(r"[A-Z]+\s*:\s+((?:round \d+|waiting).*)")
+_FAILED = "failed"
+
+
+def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> None:
+    """Start the run and stay with it to its end.
+
+    Flower gives up a run whose server dies at the wrong moment, for example while requests are
+    handed over. Started again it goes on after its last finished round.
+
+    Args:
+        state: the server's folder.
+        assignment: what the run is started with.
+        say: is told of every round.
+
+    Raises:
+        UserError: the run was stopped by somebody, or fails again and again.
+    """
+    out, vain = Path(assignment.out), 0
+    while True:
+        done = finished_rounds(out)
+        ended = _followed(state, runs.submit(state, asdict(assignment)), say)
+        if ended.completed:
+            return
+        vain = 0 if finished_rounds(out) > done else vain + 1
+        if ended.outcome != _FAILED or vain == TRIES:
+            raise UserError(
+                f"the run {ended.outcome or 'ended'}: {ended.details or 'no reason given'}; the "
+                f"same command goes on from what {out} holds; logs: {ServerFolder(state).logs}"
+            )
+        say(f"the run failed ({ended.details}); it goes on after round {finished_rounds(out)}")
+
+
+def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> runs.RunStatus:
+    try:
+        for line in runs.follow(state, run_id):
+            if match := _OURS.match(_COLOURS.sub("", line)):
+                say(match[1])
+    except KeyboardInterrupt:
+        runs.stop(state, run_id)
+        raise
+    return runs.status(state, run_id)
