@@ -27,6 +27,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/attack.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/flower.py
+	$(BIN)/python benchmarks/secure_sum.py
 	$(BIN)/python benchmarks/inspect_csv.py
 	$(BIN)/python benchmarks/simulate_campus.py
 
