@@ -75,15 +75,26 @@ def run(arguments: list[str] | None) -> None:
         message = visible(" ".join(str(error).split()))
         print(f"veilmap: error: {message}", file=sys.stderr)
         sys.exit(2)
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRAS:
+    except ImportError as error:
+        missing = _missing(error)
+        if missing is None:
             raise
-        missing = f"{error.name} is not installed; get it with: pip install"
-        print(f"veilmap: error: {missing} 'veilmap[{EXTRAS[error.name]}]'", file=sys.stderr)
+        way_out = f"get it with: pip install 'veilmap[{EXTRAS[missing]}]'"
+        print(f"veilmap: error: {missing} is not installed; {way_out}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         print(f"veilmap: error: {error.strerror or error}", file=sys.stderr)
         sys.exit(2)
+
+
+def _missing(error: BaseException | None) -> str | None:
+    """The module of an extra that is not there; the parser wraps the error that says so."""
+    while error is not None:
+        name = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and name in EXTRAS:
+            return name
+        error = error.__cause__
+    return None
 
 
 def _version() -> str:

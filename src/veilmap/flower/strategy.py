@@ -134,7 +134,8 @@ class SignalMapStrategy(FedAvg):
             seconds=time.perf_counter() - self._began,
         )
         self._journal.end_round(outcome, weights, seen)
-        log.info("round %d: %d updates of %d points", t, len(outcome.users), outcome.n)
+        updates = "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"
+        log.info("round %d: %s of %d points", t, updates, outcome.n)
         return weights_record(weights), None
 
     def _sender(self, message: Message) -> str:

@@ -81,7 +81,7 @@ def run_(
         else most_norm,
         test=str(test.resolve()) if test else "",
     )
-    say(f"{campaign.rounds} rounds of cell {campaign.cell}")
+    say(f"cell {campaign.cell}, round 1 to {campaign.rounds}")
     try:
         operate(state, assignment, say)
     except KeyboardInterrupt:

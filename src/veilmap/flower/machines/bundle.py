@@ -37,7 +37,13 @@ def project(run_config: RunConfig) -> str:
     return toml(
         {
             # No dependencies: whatever they named, Flower would install.
-            "project": {"name": "veilmap-run", "version": "1.0.0", "dependencies": []},
+            "project": {
+                "name": "veilmap-run",
+                "version": "1.0.0",
+                "description": "A campaign of veilmap, without any code",
+                "license": "Apache-2.0",
+                "dependencies": [],
+            },
             "tool.flwr.app": {"publisher": "veilmap"},
             "tool.flwr.app.components": {"serverapp": SERVER_APP, "clientapp": CLIENT_APP},
             "tool.flwr.app.config": dict(run_config),
