@@ -30,6 +30,7 @@ FLOWER = {
     "admit": ("server", "Let a node take part, by its public key."),
     "expel": ("server", "End a node's part, for good."),
     "nodes": ("server", "List the admitted nodes, and which of them are connected."),
+    "stop": ("server", "End the runs that go on."),
     "join": ("node", "Take part with the measurements on this machine."),
     "run": ("run", "Train one cell's map with the nodes of a server."),
     "simulate": ("simulate", "Train as 'veilmap train' does, on a Ray cluster."),

@@ -3,17 +3,20 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from flwr.app import Context
 
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.private_files import alone
+from veilmap.flower.machines.supervision import TELL
 from veilmap.flower.minimum import Minimum
 from veilmap.flower.node import Request, Sent, respond, steps_for
 from veilmap.flower.node_app import node_app
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import own_rounds, the_user
+from veilmap.flower.refusal import RefusalError
 from veilmap.flower.stage_file import StageFile
 from veilmap.sources.reader import read
 
@@ -36,11 +39,17 @@ class FileNode:
 
     def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if the node will not answer, whatever its data."""
-        with alone(self._settings.ledger):
+        with _telling(request), alone(self._settings.ledger):
             steps_for(request, self.minimum, self._opened(), time.time())
 
     def answer(self, request: Request) -> Sent | None:
         """The update to send; the ledger is on the disk before it goes out."""
+        with _telling(request):
+            sent = self._answered(request)
+        tell(request, f"an update of {sent.n} points" if sent else "too few points, nothing sent")
+        return sent
+
+    def _answered(self, request: Request) -> Sent | None:
         place = self._settings.node
         data = read(place.data, self._settings.columns, self._settings.reading)
         user = the_user(data, place.user, place.data)
@@ -60,6 +69,23 @@ class FileNode:
 
     def _opened(self) -> Ledger:
         return Ledger.open(self._settings.ledger, self._settings.node.seed)
+
+
+@contextmanager
+def _telling(request: Request) -> Iterator[None]:
+    try:
+        yield
+    except RefusalError as why:
+        tell(request, f"refused: {why}")
+        raise
+
+
+def tell(request: Request, what: str) -> None:
+    """One line for the owner, on the terminal where the node was started."""
+    span = (request.campaign.start_s(t) for t in (request.t, request.t + 1))
+    first, last = (f"{datetime.fromtimestamp(each, UTC):%Y-%m-%d %H:%M}" for each in span)
+    asked = f"cell {request.campaign.cell}, {first} to {last} UTC"
+    print(f"{TELL}{datetime.now(UTC):%Y-%m-%d %H:%M:%S}  {asked}: {what}", flush=True)
 
 
 def _node(context: Context) -> FileNode:

@@ -1,13 +1,16 @@
 """A run from the operator's side: started, followed, and started again where it broke off."""
 
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 from veilmap.errors import UserError
 from veilmap.flower.journal import finished_rounds
 from veilmap.flower.machines import runs
+from veilmap.flower.machines.private_files import held
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.server_app import Assignment
 
@@ -17,6 +20,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # What the strategy says in Flower's log, after the level.
 _OURS = re.compile(r"[A-Z]+\s*:\s+((?:round \d+|waiting).*)")
 _FAILED = "failed"
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> None:
@@ -32,8 +36,14 @@ def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> 
 
     Raises:
         UserError: the run was stopped by somebody, or fails again and again.
+        KeyboardInterrupt: it was stopped from here, by Ctrl-C or a signal to end.
     """
+    ServerFolder(state).superlink()  # an error where there is no server
     out, vain = Path(assignment.out), 0
+    with held(out, "run of veilmap (veilmap flower stop ends it)"):
+        done = finished_rounds(out)
+    if done:
+        say(f"going on after round {done}")
     while True:
         done = finished_rounds(out)
         ended = _followed(state, runs.submit(state, asdict(assignment)), say)
@@ -49,11 +59,34 @@ def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> 
 
 
 def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> runs.RunStatus:
-    try:
+    with _stopped_by_signals(state, run_id, say) as stopped:
         for line in runs.follow(state, run_id):
             if match := _OURS.match(_COLOURS.sub("", line)):
                 say(match[1])
-    except KeyboardInterrupt:
-        runs.stop(state, run_id)
-        raise
+    if stopped:
+        raise KeyboardInterrupt
     return runs.status(state, run_id)
+
+
+@contextmanager
+def _stopped_by_signals(
+    state: Path, run_id: int, say: Callable[[str], None]
+) -> Iterator[list[int]]:
+    """While the block runs, a signal to end stops the run; the block then ends by itself.
+
+    Without it a command that is ended, or whose terminal is closed, would leave its run going.
+    """
+    got: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        if not got:
+            say("stopping; what is finished stays")
+            runs.stop(state, run_id)
+        got.append(number)
+
+    before = {each: signal.signal(each, stop) for each in _ENDING}
+    try:
+        yield got
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -22,4 +22,5 @@ def what_the_server_sees(campaign: Campaign) -> Iterator[str]:
     else:
         yield "of every round each node's update, the number of points in it, and who sent none"
         yield "whatever an attack makes of the updates: veilmap attack RUN"
-    yield "no measurement, no position and no text of a node's own"
+    yield "of a node that keeps out, which of its demands was not met"
+    yield "no measurement and no position"

@@ -134,9 +134,11 @@ class SignalMapStrategy(FedAvg):
             seconds=time.perf_counter() - self._began,
         )
         self._journal.end_round(outcome, weights, seen)
-        updates = "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"
-        log.info("round %d: %s of %d points", t, updates, outcome.n)
+        log.info("round %d: %s of %d points", t, self._what(outcome), outcome.n)
         return weights_record(weights), None
+
+    def _what(self, outcome: RoundOutcome) -> str:
+        return "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"
 
     def _sender(self, message: Message) -> str:
         return self._asked[message.metadata.src_node_id]

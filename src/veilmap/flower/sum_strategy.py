@@ -9,7 +9,7 @@ from flwr.serverapp import Grid
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.federation.observation import Observation
-from veilmap.flower.journal import Journal
+from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import NOTHING
 from veilmap.flower.node import Sent
 from veilmap.flower.secure.encoding import decode
@@ -65,6 +65,9 @@ class SecureStrategy(SignalMapStrategy):
         one = self._conduct.vetting
         everybody = replace(one, most_points=one.most_points * len(self._asked))
         return everybody.fault(sent, self._journal.weights)
+
+    def _what(self, outcome: RoundOutcome) -> str:
+        return "a sum" if outcome.users else "no sum"
 
     @property
     def _secure(self) -> SecureRound:

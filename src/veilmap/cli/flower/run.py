@@ -11,6 +11,7 @@ from rich.table import Table
 from veilmap.cli.console import say, stderr, stdout, table
 from veilmap.cli.interrupts import INTERRUPTED
 from veilmap.cli.options import NetworkOptions, ProtectionOptions, TaskOptions, TrainingOptions
+from veilmap.errors import UserError
 from veilmap.federation.plan import Training
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
@@ -47,7 +48,8 @@ def run_(
     """Train one cell's map with the nodes of a server, round by round.
 
     A round is asked for when its interval is over. The same command again goes on where an
-    interrupted run ended.
+    interrupted run ended. The server has no data, so --cell, --area and --label-offset must be
+    given.
 
     Args:
         state: the folder of a server that runs.
@@ -81,7 +83,6 @@ def run_(
         else most_norm,
         test=str(test.resolve()) if test else "",
     )
-    say(f"cell {campaign.cell}, round 1 to {campaign.rounds}")
     try:
         operate(state, assignment, say)
     except KeyboardInterrupt:
@@ -97,6 +98,11 @@ def _conclude(out: Path, campaign: Campaign) -> None:
     say("\nwhat the server saw")
     for sentence in results["server_sees"]:
         say(f"  - {sentence}")
+    if not any(each["n"] for each in results["history"]):
+        raise UserError(
+            "no node sent anything in any round, and the map is untrained; is the cell spelt as in "
+            f"the nodes' files? {RunFolder(out).results} says what each node said"
+        )
     folder = shlex.quote(str(out))
     say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
     say(f"what the updates gave away: veilmap attack {folder} --data MEASUREMENTS")

@@ -1,9 +1,9 @@
-"""``veilmap flower serve``, ``admit``, ``expel`` and ``nodes``: the operator's commands."""
+"""``veilmap flower`` for the operator: ``serve``, ``admit``, ``expel``, ``nodes``, ``stop``."""
 
 from pathlib import Path
 
 from veilmap.cli.console import say, stdout, table
-from veilmap.flower.machines import admission
+from veilmap.flower.machines import admission, runs
 from veilmap.flower.machines.ports import Address
 from veilmap.flower.machines.server import LISTEN, PORT, serve
 
@@ -54,10 +54,21 @@ def nodes_(state: Path) -> None:
     Args:
         state: the server's folder.
     """
-    listed = table(None, "node", "status", "last seen", "number", left=4)
+    listed = table(None, "node", "status", "since (UTC)", "number", left=4)
     for node in admission.nodes(state):
-        listed.add_row(node.name, node.status, node.last_seen[:19] or "never", str(node.node_id))
+        since = node.since[:19].replace("T", " ")
+        listed.add_row(node.name, node.status, since or "never here", str(node.node_id))
     if listed.row_count:
         stdout.print(listed)
     else:
         say("no node is admitted yet; admit one with: veilmap flower admit STATE KEY --name NAME")
+
+
+def stop_(state: Path) -> None:
+    """End the runs that go on; what they have finished stays.
+
+    Args:
+        state: the server's folder.
+    """
+    stopped = runs.stop_all(state)
+    say(f"stopped {len(stopped)} run{'' if len(stopped) == 1 else 's'}")

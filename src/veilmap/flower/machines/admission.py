@@ -21,12 +21,12 @@ _GONE = "unregistered"
 
 @dataclass(frozen=True)
 class Node:
-    """An admitted node; ``status`` is Flower's word: registered, online or offline."""
+    """An admitted node; ``status`` is Flower's word, ``since`` when it last changed (UTC)."""
 
     node_id: int
     name: str
     status: str
-    last_seen: str
+    since: str
 
 
 def admit(path: Path, public_key: Path, name: str) -> int:
@@ -64,7 +64,7 @@ def nodes(path: Path) -> list[Node]:
     with control(ServerFolder(path)) as client:
         known = client.ListNodes(ListNodesRequest()).nodes_info
     return [
-        Node(node.node_id, names.get(node.node_id, node.name), node.status, _last_seen(node))
+        Node(node.node_id, names.get(node.node_id, node.name), node.status, _since(node))
         for node in sorted(known, key=lambda node: node.registered_at)
         if node.status != _GONE
     ]
@@ -101,5 +101,5 @@ def _known(node: NodeInfo, names: dict[int, str], public_key: Path) -> str:
     return f"the key {public_key} is already admitted as {name!r}; nothing is left to do"
 
 
-def _last_seen(node: NodeInfo) -> str:
+def _since(node: NodeInfo) -> str:
     return max(node.last_activated_at, node.last_deactivated_at)

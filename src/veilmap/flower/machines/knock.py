@@ -31,8 +31,8 @@ class Answer(Enum):
         "was told so, and the node comes back in a moment"
     )
     NOT_ADMITTED = (
-        "the server does not know this node's key yet; send the .pub file to its operator, who "
-        "runs: veilmap flower admit STATE FILE.pub --name NAME"
+        "the server does not know this node's key yet, or has expelled it; send the .pub file to "
+        "its operator, who runs: veilmap flower admit STATE FILE.pub --name NAME"
     )
     REFUSED = (
         "the server refuses this node's signature; set its clock (5 s ahead or 5 min behind is "

@@ -55,6 +55,7 @@ class RunStatus:
 def submit(path: Path, run_config: RunConfig) -> int:
     """Start a run with these settings; returns its id."""
     folder = ServerFolder(path)
+    folder.superlink()  # an error where there is no server, before anything is written
     content = build(run_config)
     # For those who go on with Flower's own command: flwr run STATE/app.
     write_whole(folder.app / "pyproject.toml", project(run_config).encode())
@@ -77,6 +78,16 @@ def stop(path: Path, run_id: int) -> None:
     """End the run; what it wrote stays."""
     with control(ServerFolder(path)) as client:
         client.StopRun(StopRunRequest(run_id=run_id))
+
+
+def stop_all(path: Path) -> list[int]:
+    """End every run that is not finished; gives their ids."""
+    with control(ServerFolder(path)) as client:
+        found = client.ListRuns(ListRunsRequest()).run_dict
+        going = [run_id for run_id, run in found.items() if run.status.status != _FINISHED]
+        for run_id in going:
+            client.StopRun(StopRunRequest(run_id=run_id))
+    return going
 
 
 def follow(path: Path, run_id: int) -> Iterator[str]:
