@@ -80,18 +80,18 @@ HOSTILE = {
 def test_what_is_no_update_is_refused_and_the_run_goes_on_with_the_others(tmp_path, case):
     content, why = HOSTILE[case]
     grid = make_grid(tmp_path, apps={11: node_that_sends(content)})
-    journal = federated(make_campaign(), grid, tmp_path / "out")
-    assert len(journal.history) == len(ROUNDS)
-    for outcome in journal.history:
-        assert outcome.users == ("u0", "u2")
-        assert re.search(why, outcome.left_out["u1"])
-    assert largest_difference(journal.weights, engine_without("u1")) < 1e-5
+    journal = federated(make_campaign(rounds=1), grid, tmp_path / "out")
+    (outcome,) = journal.history
+    assert outcome.users == ("u0", "u2")
+    assert re.search(why, outcome.left_out["u1"])
+    assert largest_difference(journal.weights, engine_without("u1", rounds=1)) < 1e-5
     assert "u1" not in {entry.user for entry in Transcript(tmp_path / "out/transcript").entries()}
 
 
-def engine_without(user):
+def engine_without(user, rounds=len(ROUNDS)):
     rounds = [
-        Round(r.number, r.start_s, {k: v for k, v in r.data.items() if k != user}) for r in ROUNDS
+        Round(r.number, r.start_s, {k: v for k, v in r.data.items() if k != user})
+        for r in ROUNDS[:rounds]
     ]
     campaign = make_campaign()
     *_, last = federate(campaign.plan(campaign.training, Defence(), 0), rounds, USERS)

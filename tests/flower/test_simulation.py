@@ -1,5 +1,7 @@
 """Flower's simulation engine on Ray gives what the engine in one process gives."""
 
+import json
+
 import numpy as np
 import psutil
 import pytest
@@ -36,6 +38,9 @@ def test_simulated_nodes_give_the_weights_of_the_engine_in_one_process(
     journal = simulate(prepared, tmp_path / "out", cpus=1, secure_aggregation=secure)
     run = train_prepared(prepared)
     assert largest_difference(journal.weights, run.signal_map.weights) < (1e-4 if secure else 1e-5)
+    assert journal.history[-1].rmse_db == pytest.approx(run.rmse_db, abs=0.01)
+    record = json.loads((tmp_path / "out" / "settings.json").read_bytes())
+    assert secure or record == json.loads(json.dumps(run.results()["settings"]))
     assert {outcome.asked for outcome in journal.history} == {len(prepared.users)}
     # Ray's own processes would listen on all interfaces.
     assert heard

@@ -11,6 +11,7 @@ from safetensors.numpy import save
 
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header
 from veilmap.files import write_whole
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.sight import what_the_server_sees
@@ -58,10 +59,22 @@ class _Checkpoint:
 
 
 class Journal:
-    """The run folder of one campaign: it goes on where an interrupted run ended."""
+    """The run folder of one campaign: it goes on where an interrupted run ended.
 
-    def __init__(self, out: Path, campaign: Campaign) -> None:
+    A simulation knows more than a server: its ``header`` and ``settings`` are those of a run in
+    one process.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        campaign: Campaign,
+        header: Header | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         self._folder, self.campaign = RunFolder(out), campaign
+        self._header = header or campaign.header
+        self._settings = settings or {"campaign": plain(campaign), "versions": versions()}
         self._folder.refuse_finished(way_out="")
         self._file = out / CHECKPOINT
         if self._file.exists():
@@ -69,7 +82,7 @@ class Journal:
         else:
             self._folder.clear()
             self.history, self.weights = (), campaign.network.initialise(campaign.seed)
-        self._writer = TranscriptWriter(self._folder.transcript, campaign.header, self.done)
+        self._writer = TranscriptWriter(self._folder.transcript, self._header, self.done)
 
     @property
     def done(self) -> int:
@@ -95,14 +108,14 @@ class Journal:
     def _results(self) -> dict[str, Any]:
         last = self.history[-1]
         row = result_row(
-            self.campaign.header.side_knowledge.configuration,
+            self._header.side_knowledge.configuration,
             self.campaign.seed,
             rounds=len(self.history),
             rmse_db=last.rmse_db,
             seconds=sum(outcome.seconds for outcome in self.history),
         )
-        settings = {"campaign": plain(self.campaign), "versions": versions()}
-        content = results(settings, [row], [asdict(outcome) for outcome in self.history])
+        history = [asdict(outcome) for outcome in self.history]
+        content = results(dict(self._settings), [row], history)
         return {**content, "server_sees": list(what_the_server_sees(self.campaign))}
 
     def _resumed(self) -> tuple[tuple[RoundOutcome, ...], Floats]:

@@ -1,15 +1,17 @@
 """The Flower app of the server: a campaign, round by round, from where it stands."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.side_knowledge import Header
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.machines.private_files import held
@@ -54,18 +56,26 @@ class Assignment:
 @app.main()
 def main(grid: Grid, context: Context) -> None:
     """Run the rounds that are left, and leave a finished run."""
-    carry_out(parse(Assignment, context.run_config, "the run's configuration"), grid)
+    assignment = parse(Assignment, context.run_config, "the run's configuration")
+    campaign = Campaign.of_text(assignment.campaign)
+    names, test = names_in(Path(assignment.names)), _test(campaign, assignment.test)
+    carry_out(assignment, grid, names, test)
 
 
 def carry_out(
-    assignment: Assignment, grid: Grid, name_of: Callable[[int], str] | None = None
+    assignment: Assignment,
+    grid: Grid,
+    name_of: Callable[[int], str],
+    test: Evaluation | None = None,
+    header: Header | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Journal:
-    """The same for any grid."""
+    """The same for any grid; ``header`` and ``settings`` are for the journal of a simulation."""
     campaign, out = Campaign.of_text(assignment.campaign), Path(assignment.out)
     # A command that lost its terminal may still have its run going.
     with held(out, "run of veilmap"):
-        journal = Journal(out, campaign)
-        conduct = _conduct(assignment, campaign, name_of or names_in(Path(assignment.names)))
+        journal = Journal(out, campaign, header, settings)
+        conduct = _conduct(assignment, name_of, test)
         kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
         kind(journal, conduct).start(
             grid,
@@ -77,13 +87,15 @@ def carry_out(
     return journal
 
 
-def _conduct(assignment: Assignment, campaign: Campaign, name_of: Callable[[int], str]) -> Conduct:
+def _conduct(
+    assignment: Assignment, name_of: Callable[[int], str], test: Evaluation | None
+) -> Conduct:
     return Conduct(
         nodes=assignment.nodes,
         sum_of=assignment.sum_of,
         timeout_s=assignment.timeout_s,
         vetting=Vetting(assignment.most_norm, assignment.most_points),
-        test=_test(campaign, assignment.test),
+        test=test,
         name_of=name_of,
     )
 

@@ -16,6 +16,7 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.simulation import run_simulation
 
 from veilmap.errors import UserError
+from veilmap.federation.evaluation import Evaluation
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.ledger import Ledger
@@ -31,6 +32,7 @@ from veilmap.flower.sum_messages import SECURE
 from veilmap.flower.vetting import usual_norm
 from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
+from veilmap.study.results import settings_record
 
 # Simulated nodes do what the settings of the run say.
 NO_DEMANDS = Minimum(
@@ -126,7 +128,7 @@ def simulate(
     with _ray(cluster, cpus) as ray:
         people = [ray.put(person) for person in people_of(prepared)]
         run_simulation(
-            _server(assignment, finished),
+            _server(assignment, prepared, finished),
             _client(people),
             num_supernodes=len(people),
             backend_config={"client_resources": {"num_cpus": 1}},
@@ -189,7 +191,7 @@ def _client(people: Sequence[Any]) -> ClientApp:
     return app
 
 
-def _server(assignment: Assignment, finished: list[Journal]) -> ServerApp:
+def _server(assignment: Assignment, prepared: Prepared, finished: list[Journal]) -> ServerApp:
     app = ServerApp()
 
     @app.main()
@@ -200,7 +202,11 @@ def _server(assignment: Assignment, finished: list[Journal]) -> ServerApp:
             each.metadata.src_node_id: str(each.content.config_records[CONFIG][USER])
             for each in replies
         }
-        finished.append(carry_out(assignment, grid, names.__getitem__))
+        # Of sums no run in one process has a record.
+        secure = Campaign.of_text(assignment.campaign).secure_aggregation
+        known = () if secure else (prepared.header, settings_record(prepared))
+        test = Evaluation(prepared.plan, prepared.test)
+        finished.append(carry_out(assignment, grid, names.__getitem__, test, *known))
 
     return app
 

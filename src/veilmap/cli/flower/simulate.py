@@ -66,6 +66,6 @@ def simulate_(
     journal = simulate(
         prepared, out, cluster=cluster, cpus=cpus, secure_aggregation=secure_aggregation
     )
-    last = journal.history[-1]
-    say(f"round {last.round}: the map has {sum(each.n for each in journal.history):,} points in it")
+    rmse_db, constant_db = journal.history[-1].rmse_db, prepared.rmse_constant_db
+    say(f"RMSE on the test data {rmse_db:.2f} dB, that of a constant {constant_db:.2f}")
     say(f"\nwritten to {out}; the map as a file: veilmap map {shlex.quote(str(out))} --format png")
