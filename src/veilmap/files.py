@@ -15,15 +15,17 @@ def refuse_taken(path: Path, overwrite: bool) -> None:
         raise UserError(f"{path} is already there; choose another --out or say --overwrite")
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write ``content`` under a temporary name, flush it to the disk, then rename.
 
-    A reader, or the same command after a crash, never meets a half-written file.
+    A reader, or the same command after a crash, never meets a half-written file. ``mode`` is less
+    the user's mask, and given when the file is made: changed afterwards, a secret would be
+    readable for a moment.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with open(part, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

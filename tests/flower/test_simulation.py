@@ -10,7 +10,8 @@ from tests.conftest import make_measurements
 from tests.flower.making import SMALL, largest_difference
 from veilmap.errors import UserError
 from veilmap.flower import simulation
-from veilmap.flower.simulation import campaign_of, people_of, simulate
+from veilmap.flower.simulated import campaign_of, people_of
+from veilmap.flower.simulation import simulate
 from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train_prepared

@@ -87,10 +87,10 @@ class SignalMapStrategy(FedAvg):
         answers = [each for each in replies if each.metadata.src_node_id in self._asked]
         # By name, so that the order of arrival decides nothing.
         for message in sorted(answers, key=self._sender):
-            name, found = self._sender(message), unpack(message)
-            why = found if isinstance(found, str) else self._conduct.vetting.fault(found, before)
-            if isinstance(found, str) or why is not None:
-                left_out[name] = str(why)
+            name = self._sender(message)
+            found = self._conduct.vetting.vetted(unpack(message), before)
+            if isinstance(found, str):
+                left_out[name] = found
                 continue
             del left_out[name]
             average.add(name, found.weights, found.n)

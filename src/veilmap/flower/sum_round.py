@@ -13,7 +13,7 @@ from veilmap.flower.node import Request
 from veilmap.flower.secure.collector import relay, reveal
 from veilmap.flower.secure.encoding import Words
 from veilmap.flower.secure.keys import KEY_BYTES, PublicKeys
-from veilmap.flower.secure.roster import FEWEST, Roster
+from veilmap.flower.secure.roster import Roster
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.stages import SEED_BYTES
 from veilmap.flower.sum_messages import (
@@ -40,9 +40,7 @@ class SecureRound:
         RoundError: at any step, if too few are left.
     """
 
-    def __init__(
-        self, request: Request, grid: Grid, timeout_s: float, fewest: int = FEWEST
-    ) -> None:
+    def __init__(self, request: Request, grid: Grid, timeout_s: float, fewest: int) -> None:
         self._request, self._grid = request, grid
         self._timeout_s, self._fewest = timeout_s, fewest
         self._roster: Roster | None = None

@@ -16,6 +16,7 @@ from veilmap.flower.secure.encoding import decode
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
 from veilmap.flower.sum_round import SecureRound
+from veilmap.flower.vetting import Vetting
 
 
 class SecureStrategy(SignalMapStrategy):
@@ -44,11 +45,10 @@ class SecureStrategy(SignalMapStrategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Step 4, and line 12 from the sum: w_t = w_{t-1} + Σ n_t^k/n_t (w_t^k − w_{t-1})."""
         t, before = self._after + server_round, self._journal.weights
-        sent = self._sum(replies)
+        sent = self._vetting.vetted(self._sum(replies), before)
         left_out = {self._asked[node]: why for node, why in self._secure.left_out.items()}
-        why = sent if isinstance(sent, str) else self._fault(sent)
-        if isinstance(sent, str) or why is not None:
-            return self._end(t, before, {}, [], {**left_out, SUM: str(why)})
+        if isinstance(sent, str):
+            return self._end(t, before, {}, [], {**left_out, SUM: sent})
         start_s = self._journal.campaign.start_s(t)
         seen = Observation(t, SUM, before, sent.weights, sent.n, start_s)
         return self._end(t, sent.weights, {SUM: sent.n}, [seen], left_out)
@@ -61,10 +61,10 @@ class SecureStrategy(SignalMapStrategy):
             return str(why)
         return Sent((before + mean).astype(np.float32), n) if n else NOTHING
 
-    def _fault(self, sent: Sent) -> str | None:
+    @property
+    def _vetting(self) -> Vetting:
         one = self._conduct.vetting
-        everybody = replace(one, most_points=one.most_points * len(self._asked))
-        return everybody.fault(sent, self._journal.weights)
+        return replace(one, most_points=one.most_points * len(self._asked))
 
     def _what(self, outcome: RoundOutcome) -> str:
         return "a sum" if outcome.users else "no sum"

@@ -33,8 +33,11 @@ class Vetting:
         if self.most_points < 1:
             raise out_of_range("most_points", "at least 1", self.most_points)
 
-    def fault(self, sent: Sent, before: Floats) -> str | None:
-        """Why an update is not taken; None if it is."""
+    def vetted(self, found: Sent | str, before: Floats) -> Sent | str:
+        """The update, if there is one and it is taken; else why not."""
+        return found if isinstance(found, str) else self._fault(found, before) or found
+
+    def _fault(self, sent: Sent, before: Floats) -> str | None:
         if sent.weights.shape != before.shape:
             return f"weights of shape {sent.weights.shape}, and the network has {before.shape}"
         if not np.isfinite(sent.weights).all():

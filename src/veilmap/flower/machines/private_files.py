@@ -1,12 +1,12 @@
 """Files and folders that only their owner may read."""
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from veilmap.errors import UserError
+from veilmap.files import write_whole
 
 
 def private_folder(path: Path) -> Path:
@@ -21,23 +21,11 @@ def private_folder(path: Path) -> Path:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file of mode 0600 under a temporary name, then rename it.
-
-    The mode is given when the file is made: changed afterwards, the secret would be readable for
-    a moment.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"cannot write {path}: {error.strerror}; choose another place for it"
-        ) from error
+    """Write a file that only its owner may read, into a folder that is there."""
+    if not path.parent.is_dir():
+        # Made on the way it would be open to all.
+        raise UserError(f"cannot write {path}: there is no such folder; make it with mode 0700")
+    write_whole(path, content, mode=0o600)
 
 
 @contextmanager
