@@ -41,6 +41,18 @@ def test_several_updates_at_once_are_each_alone_and_may_be_kept(case):
         np.testing.assert_allclose(cosine[0], together[i], rtol=1e-9, atol=1e-12)
 
 
+@settings(max_examples=20)
+@given(case=tangents(updates=3))
+def test_weights_and_candidates_may_be_shared(case):
+    network, weights, x, vector = case
+    first, same = torch.from_numpy(x[:1]), np.stack([weights[0]] * 3)
+    each = Matching.of(network, same, vector).at(first.expand(3, -1, -1)).cosine.numpy()
+    shared = Matching.of_rows(network, torch.from_numpy(weights[:1]), torch.from_numpy(vector))
+    np.testing.assert_allclose(shared.at(first).cosine, each, rtol=1e-9, atol=1e-12)
+    kept = shared.keep(torch.tensor([False, True, True])).at(first).cosine
+    np.testing.assert_allclose(kept, each[1:], rtol=1e-9, atol=1e-12)
+
+
 def test_the_length_of_the_gradient_does_not_matter_and_zero_matches_nothing():
     draw = np.random.default_rng(0)
     weights, vector = draw.normal(size=(2, SMALL.size))

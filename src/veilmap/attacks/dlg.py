@@ -24,6 +24,7 @@ from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import Scaler
+from veilmap.model.device import DeviceName, torch_device
 
 # Each update takes weights and gradient in float64, 2.3 MB for the paper's network.
 UPDATES_AT_ONCE = 64
@@ -57,6 +58,7 @@ class Dlg:
         precision: of the slopes; ``single`` takes less time, and what is found is compared in
             ``double`` all the same.
         keep_path: keep the dummy location of every iteration.
+        device: where it is computed; on a GPU all locations walk together.
     """
 
     start: Start = field(default_factory=RandomStarts)
@@ -71,6 +73,7 @@ class Dlg:
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
     keep_path: bool = False
+    device: DeviceName = "cpu"
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -179,7 +182,7 @@ class Dlg:
             for each in observations
         ]
         gradients = [leaked_gradient(each) for each in observations]
-        return Matching.of(header.network, weights, gradients)
+        return Matching.of(header.network, weights, gradients, torch_device(self.device))
 
     def _label_dbm(self, label_offset_dbm: float) -> float:
         if self.label_dbm is not None:

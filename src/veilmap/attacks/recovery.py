@@ -95,7 +95,7 @@ class Recovery:
 
     def one_place(self, linearise: LinearisationName) -> Found:
         """What a single place explains: a phone that rested needs no map of cells."""
-        search = Search(inside=True, exact_m=0.1).one(self._header, self._observation)
+        (search,) = Search(inside=True, exact_m=0.1).attack(self._header, [self._observation])
         halves = self._dictionary(linearise, search.xy_m[None], search.cloud).equations(
             self._gradient
         )

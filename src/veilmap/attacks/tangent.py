@@ -4,8 +4,8 @@ With the layer inputs h_l and the back-propagated δ_l = ∂F/∂z_l the block o
 (W_l, b_l) is δ_l (h_l, 1)ᵀ. Products of such blocks are products of their factors: three matrix
 products per candidate, thousands of candidates in one call.
 
-All tensors carry a leading axis of updates, each with weights of its own, and a second one of
-points: x is (updates, points, 2).
+All tensors carry a leading axis of updates and a second one of points: x is (updates, points, 2).
+Weights that all updates share, or points at which all are looked at, have a leading axis of 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,14 +48,14 @@ class Factors:
         """⟨G, J(x)⟩ = Σ_l δ_lᵀ (G_l h_l + g_l) for a vector G given as blocks."""
         total = torch.zeros_like(self.signal)
         for h, delta, (matrix, bias) in zip(self.inputs, self.errors, blocks, strict=True):
-            total = total + (delta * (h @ matrix.mT + bias[:, None])).sum(-1)
+            total = total + (delta * _affine(h, _folding(matrix), bias)).sum(-1)
         return total
 
     def squared_norm(self) -> Tensor:
         """|J(x)|² = Σ_l |δ_l|² (|h_l|² + 1)."""
         total = torch.zeros_like(self.signal)
         for h, delta in zip(self.inputs, self.errors, strict=True):
-            total = total + (delta * delta).sum(-1) * ((h * h).sum(-1) + 1)
+            total = total + _square(delta) * (_square(h) + 1)
         return total
 
     def combine(self, shares: Tensor) -> list[tuple[Tensor, Tensor]]:
@@ -68,21 +68,44 @@ class Factors:
 
 def factors(network: Network, blocks: Blocks, x: Tensor) -> Factors:
     """The factors of J at the points ``x`` (standardised), without dropout."""
+    matrices, biases = [_folding(matrix) for matrix, _ in blocks], [bias for _, bias in blocks]
     inputs = [x]
-    for (matrix, bias), name in zip(blocks, network.activations, strict=False):
-        inputs.append(_FORWARD[name](inputs[-1] @ matrix.mT + bias[:, None]))
-    matrix, bias = blocks[-1]
-    signal = inputs[-1] @ matrix.mT + bias[:, None]
+    for matrix, bias, name in zip(matrices, biases, network.activations, strict=False):
+        inputs.append(_FORWARD[name](_affine(inputs[-1], matrix, bias)))
+    signal = _affine(inputs[-1], matrices[-1], biases[-1])
     errors = [torch.ones_like(signal)]
+    pulled = matrices[-1]  # δ = 1 in the last layer
     for level in reversed(range(len(network.hidden))):
-        slope = _SLOPE[network.activations[level]](inputs[level + 1])
-        errors.append(errors[-1] @ blocks[level + 1][0] * slope)
+        errors.append(pulled * _SLOPE[network.activations[level]](inputs[level + 1]))
+        pulled = errors[-1] @ matrices[level] if level else pulled
     return Factors(tuple(inputs), tuple(reversed(errors)), signal[..., 0])
+
+
+def _folding(matrix: Tensor) -> Tensor:
+    """Without its axis if all updates share it: then torch makes one product of all points."""
+    return matrix[0] if len(matrix) == 1 else matrix
+
+
+def _affine(h: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+    """W h + b; adding b within the product saves a pass over the result."""
+    if matrix.ndim == 2:
+        return torch.nn.functional.linear(h, matrix, bias[0])
+    return torch.baddbmm(bias[:, None], h.expand(len(matrix), -1, -1), matrix.mT)
+
+
+def _square(vectors: Tensor) -> Tensor:
+    """|v|², in one pass."""
+    length: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return length.square()
 
 
 def as_blocks(network: Network, flat: NDArray[np.floating]) -> list[tuple[Tensor, Tensor]]:
     """Flat vectors (updates, W), or a single one (W), as float64 blocks with a leading axis."""
-    rows = torch.from_numpy(np.atleast_2d(flat)).double()
+    return blocks_of(network, torch.from_numpy(np.atleast_2d(flat)).double())
+
+
+def blocks_of(network: Network, rows: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Flat vectors (updates, W) as blocks, without copying them."""
     blocks, start = [], 0
     for outputs, inputs in network.shapes:
         middle, end = start + outputs * inputs, start + outputs * (inputs + 1)

@@ -10,6 +10,9 @@ from veilmap.attacks.matching import Matching
 from veilmap.attacks.optimisers import Optimiser
 from veilmap.attacks.walker import Walker
 
+# Iterations between two looks at who rests; a GPU has gone on when the answer is there.
+_ITERATIONS_AT_ONCE = 16
+
 
 @torch.no_grad()
 def walk_together(
@@ -20,16 +23,19 @@ def walk_together(
     on_rest: Callable[[int], None],
 ) -> None:
     """Lead the walkers of each update to their ends, all in step; those who rest drop out."""
-    going, steps = torch.arange(len(walkers)), optimiser()
-    x = torch.tensor([[each.xy_std for each in row] for row in walkers], dtype=matching.dtype)
-    y = torch.tensor(label, dtype=matching.dtype)
+    going, steps = torch.arange(len(walkers), device=matching.device), optimiser()
+    x = matching.tensor([[each.xy_std for each in row] for row in walkers])
+    y = matching.tensor(label)
     while len(going):
-        before = time.perf_counter()
-        rises = torch.zeros_like(x)
-        rises[going] = slopes(matching, x[going], y)[1]
-        x = steps.step(x, -rises)
-        _move([(walkers[u], x[u].tolist()) for u in going], before)
-        left = torch.tensor([any(each.walking for each in walkers[u]) for u in going])
+        before, way = time.perf_counter(), []
+        for _ in range(_ITERATIONS_AT_ONCE):
+            rises = torch.zeros_like(x)
+            rises[going] = slopes(matching, x[going], y)[1]
+            x = steps.step(x, -rises)
+            way.append(x[going])
+        rows = [walkers[u] for u in going.tolist()]
+        _move(rows, torch.stack(way, 2).tolist(), before)
+        left = torch.tensor([any(each.walking for each in row) for row in rows]).to(going.device)
         if not left.all():
             on_rest(int((~left).sum()))
             going, matching = going[left], matching.keep(left)
@@ -49,15 +55,19 @@ def slopes(matching: Matching, x: Tensor, label: Tensor) -> tuple[Tensor, Tensor
 
 
 def _move(
-    rows: Sequence[tuple[Sequence[Walker], Sequence[tuple[float, float]]]], before: float
+    rows: Sequence[Sequence[Walker]],
+    ways: Sequence[Sequence[Sequence[tuple[float, float]]]],
+    before: float,
 ) -> None:
-    """Each walker to its next place; they share the time since ``before`` equally."""
-    moving = [
-        (each, xy) for row, places in rows for each, xy in zip(row, places, strict=True)
-        if each.walking
-    ]  # fmt: skip
-    for each, (x, y) in moving:
-        each.move(x, y)
-    share_s = (time.perf_counter() - before) / len(moving)
-    for each, _ in moving:
-        each.seconds += share_s
+    """Each walker along its way, but not beyond its end; they share the time since ``before``."""
+    made: dict[Walker, int] = {}
+    for row, of_row in zip(rows, ways, strict=True):
+        for each, way in zip(row, of_row, strict=True):
+            first = each.iterations
+            for place in way:
+                if each.walking:
+                    each.move(*place)
+            made[each] = each.iterations - first
+    one_s = (time.perf_counter() - before) / sum(made.values())
+    for each, iterations in made.items():
+        each.seconds += iterations * one_s

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from veilmap.attacks.matching import Matching
@@ -34,10 +33,12 @@ def walk(
     ``on_rest`` is told how many updates have come to rest, whenever some do.
     """
     walkers = [[Walker((a, b), rest, keep_path=keep_path) for a, b in row] for row in x.tolist()]
-    way = walk_one_by_one if Pieces.suit(matching.network) else walk_together
+    on_gpu = matching.device.type != "cpu"
+    alone = Pieces.suit(matching.network) and not on_gpu
+    way = walk_one_by_one if alone else walk_together
     way(matching.to(x.dtype), walkers, label, optimiser, on_rest)
-    ends = torch.tensor([[each.xy_std for each in row] for row in walkers], dtype=matching.dtype)
-    cosines = matching.at(ends).with_label(torch.tensor(label, dtype=matching.dtype)).tolist()
+    ends = matching.tensor([[each.xy_std for each in row] for row in walkers])
+    cosines = matching.at(ends).with_label(matching.tensor(label)).tolist()
     for row, found in zip(walkers, cosines, strict=True):
         for each, cosine in zip(row, found, strict=True):
             each.cosine = cosine

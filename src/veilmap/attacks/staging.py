@@ -1,0 +1,114 @@
+"""Updates on their way to a device, in chunks that fit it, the next while one is attacked."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from veilmap.attacks.matching import Matching
+from veilmap.federation.observation import Observation
+from veilmap.model.network import Floats, Network
+
+# Few on a processor, so that what is computed of them stays in its caches; on a GPU so many that a
+# product fills it, and that thousands share the last steps of a few.
+_MOST = {"cpu": 4, "cuda": 8192}
+# Of a GPU's memory for each weight of an update: as it came, in both precisions, and room to work.
+_BYTES_PER_WEIGHT = 60
+# A GPU takes updates faster than one thread copies them.
+_COPYING_THREADS, _ROWS_AT_ONCE = 8, 32
+
+Copy = Callable[[Sequence[Floats]], Tensor]
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Some updates, and their weights (updates, W) on the device.
+
+    ``before`` is a single row where all of them started from the same weights.
+    """
+
+    observations: Sequence[Observation]
+    before: Tensor
+    after: Tensor
+
+    def matching(self, network: Network) -> Matching:
+        """The objective for all of them, in float64 as ``leaked_gradient``."""
+        before = self.before.double()
+        return Matching.of_rows(network, before, before - self.after.double())
+
+
+def staged(observations: Sequence[Observation], device: torch.device) -> Iterator[Staged]:
+    """All updates in their order; those of one chunk share their weights, or none of them do."""
+    if device.type == "cpu":
+        for chunk in _chunks(observations, _MOST["cpu"]):
+            yield _stage(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
+        return
+    copy = _ToGpu(device)
+    with ThreadPoolExecutor(1) as ahead:
+        waiting: deque[Future[Staged]] = deque()
+        for chunk in _chunks(observations, _that_fit(observations, device)):
+            waiting.append(ahead.submit(_stage, chunk, copy))
+            if len(waiting) > 1:
+                yield waiting.popleft().result()
+        yield from (each.result() for each in waiting)
+
+
+def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:
+    free, _ = torch.cuda.mem_get_info(device)
+    size = max((each.weights_after.size for each in observations[:1]), default=1)
+    return max(min(_MOST["cuda"], free // (_BYTES_PER_WEIGHT * size)), 1)
+
+
+def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
+    chunk: list[Observation] = []
+    for each in observations:
+        if len(chunk) == most or (len(chunk) > 1 and _same(chunk[-1], each) != _same(*chunk[:2])):
+            yield chunk
+            chunk = []
+        chunk.append(each)
+    if chunk:
+        yield chunk
+
+
+def _same(one: Observation, other: Observation) -> bool:
+    """Whether two users started from the same weights, as those of a round do."""
+    return one.weights_before is other.weights_before or np.array_equal(
+        one.weights_before, other.weights_before
+    )
+
+
+def _stage(chunk: Sequence[Observation], copy: Copy) -> Staged:
+    shared = len(chunk) == 1 or _same(*chunk[:2])
+    before = [each.weights_before for each in (chunk[:1] if shared else chunk)]
+    return Staged(chunk, copy(before), copy([each.weights_after for each in chunk]))
+
+
+class _ToGpu:
+    """Copies vectors as the rows of a tensor, beside what the GPU computes at that time."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        # A GPU reads pinned memory by itself and fast. It is kept: to get it takes long.
+        self._pinned = torch.empty(0, pin_memory=True)
+
+    def __call__(self, vectors: Sequence[Floats]) -> Tensor:
+        shape = len(vectors), vectors[0].size
+        if self._pinned.numel() < shape[0] * shape[1]:
+            self._pinned = torch.empty(shape[0] * shape[1], pin_memory=True)
+        rows = self._pinned[: shape[0] * shape[1]].view(shape)
+
+        def fill(first: int) -> None:
+            part = slice(first, first + _ROWS_AT_ONCE)
+            np.stack(vectors[part], out=rows[part].numpy())
+
+        with ThreadPoolExecutor(_COPYING_THREADS) as pool:
+            list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
+        with torch.cuda.stream(self._stream):
+            there = rows.to(self._stream.device, non_blocking=True)
+        self._stream.synchronize()
+        return there

@@ -1,0 +1,22 @@
+"""Where tensors live: this machine's processor, or its GPU."""
+
+from typing import Literal, get_args
+
+import torch
+
+from veilmap.errors import UserError, unknown_choice
+
+DeviceName = Literal["cpu", "cuda"]
+DEVICES: tuple[DeviceName, ...] = get_args(DeviceName)
+
+
+def torch_device(name: DeviceName) -> torch.device:
+    """The device by its name, if it is there."""
+    if name not in DEVICES:
+        raise unknown_choice("device", name, DEVICES)
+    if name == "cuda" and not torch.cuda.is_available():
+        raise UserError(
+            f"device 'cuda' needs a GPU that torch can use, and torch {torch.__version__} sees "
+            "none; leave out --device, or install torch with CUDA"
+        )
+    return torch.device(name)
