@@ -6,17 +6,18 @@ the best of the nine.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from veilmap.attacks.matching import Matching
 
-# The centre first, so that a tie is no move.
-_STENCIL = [(0, 0), (-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)]
+# The centre first, so that a tie is no move; then around it.
+STENCIL = [(0, 0), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)]
 # How wide the next look is: around a top that is believed, after a step to the side, and after
 # none.
-_CLOSER, _WIDER, _NARROWER = 1 / 4, 2.0, 1 / 2
+CLOSER, WIDER, NARROWER = 1 / 4, 2.0, 1 / 2
 
 Bounds = tuple[Tensor, Tensor] | None
 
@@ -58,41 +59,48 @@ class Climbers:
         cosines, top = self.cosines.max(dim=1)
         return self.places.gather(1, top[:, None, None].expand(-1, -1, 2))[:, 0], cosines
 
-    def of(self, updates: Tensor) -> "Climbers":
-        """Only those of some updates."""
-        return Climbers(*(values[updates] for values in vars(self).values()))
+    def of(self, some: Tensor) -> "Climbers":
+        """Only some updates, or some of their places."""
+        return Climbers(*(values[some] for values in vars(self).values()))
 
-    def put(self, updates: Tensor, theirs: "Climbers") -> "Climbers":
-        """All of them, those of some updates replaced."""
+    def put(self, some: Tensor, theirs: "Climbers") -> "Climbers":
+        """All of them, some replaced."""
         pairs = zip(vars(self).values(), vars(theirs).values(), strict=True)
-        return Climbers(*(ours.index_put((updates,), new) for ours, new in pairs))
+        return Climbers(*(ours.index_put((some,), new) for ours, new in pairs))
+
+
+class Climb(Protocol):
+    """A way to climb; each update has one matching throughout."""
+
+    def __call__(self, climbers: Climbers, most: int, exact: Tensor, bounds: Bounds) -> Climbers:
+        """``most`` steps, of each place only until its widths are at most ``exact``."""
 
 
 def climb(
     matching: Matching, climbers: Climbers, most: int, exact: Tensor, bounds: Bounds = None
 ) -> Climbers:
-    """``most`` steps, of an update only until none of its widths is above ``exact``.
+    """``most`` steps, of each place only until its widths are at most ``exact``.
 
     Places are looked at in the precision of ``matching``; ``bounds`` are corners that they stay in.
     """
     going, some = torch.arange(len(climbers.widths), device=climbers.widths.device), climbers
     for _ in range(most):
-        left = ((some.widths > exact).any(-1) | some.cosines.isneginf()).any(1)
-        count = int(left.sum())
+        left = (some.widths > exact).any(-1) | some.cosines.isneginf()
+        updates = left.any(1)
+        count = int(updates.sum())
         if count == 0:
             break
         if count <= len(left) // 2:  # no sooner: the gradients of those who stay are copied
             climbers = climbers.put(going, some)
-            going, some, matching = going[left], some.of(left), matching.keep(left)
-            left = left[left]
-        stepped = _step(matching, some, bounds)
-        some = stepped if count == len(left) else some.put(left, stepped.of(left))
+            going, some, left = going[updates], some.of(updates), left[updates]
+            matching = matching.keep(updates)
+        some = some.put(left, _step(matching, some, bounds).of(left))
     return climbers.put(going, some)
 
 
 def _step(matching: Matching, climbers: Climbers, bounds: Bounds) -> Climbers:
     centres, widths = climbers.centres, climbers.widths
-    stencil = torch.tensor(_STENCIL, dtype=widths.dtype, device=widths.device)
+    stencil = torch.tensor(STENCIL, dtype=widths.dtype, device=widths.device)
     around = _inside(centres[:, :, None] + widths[:, :, None] * stencil, bounds)
     seen = cosines_at(matching, around)
     highest, which = seen.max(dim=-1)
@@ -102,10 +110,10 @@ def _step(matching: Matching, climbers: Climbers, bounds: Bounds) -> Climbers:
 
     top, is_top = _top(seen @ _differences(stencil))
     believed = better & is_top
-    factor = torch.where(better & (which > 0), _WIDER, _NARROWER)
+    factor = torch.where(better & (which > 0), WIDER, NARROWER)
     # A top that was believed and was none: back, and look half as widely as before.
-    factor = torch.where(climbers.believed & ~better, _NARROWER / _CLOSER, factor)
-    factor = torch.where(believed, _CLOSER, factor)
+    factor = torch.where(climbers.believed & ~better, NARROWER / CLOSER, factor)
+    factor = torch.where(believed, CLOSER, factor)
     top = _inside(centres + widths * top, bounds)
     return Climbers(
         centres=torch.where(believed[..., None], top, places),

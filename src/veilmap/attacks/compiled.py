@@ -1,12 +1,12 @@
 """What ``regions`` does, compiled; for those who have numba.
 
-Loops replace numpy's calls, each of which takes longer to begin than to do its work here, and δ_1
-and W_2 D δ_1 are formed in one pass over the columns of W_2.
+Loops replace numpy's calls, each of which takes longer to begin than to do its work here, and the
+units that are on are worked on four at a time, so that what they share is read once for all four.
 """
 
 from collections.abc import Callable
-from math import exp, sqrt, tanh
-from typing import Any
+from math import factorial, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,9 +26,11 @@ _KINDS: dict[ActivationName, int] = {
     "tanh": _TANH,
     "elu": _ELU,
 }
+# Of e^r for |r| ≤ ln 2 / 2; what is left out is below the last place.
+_SERIES = tuple(1 / factorial(k) for k in range(14))
 
 
-def _compiled(function: Function) -> Function:
+def compiled(function: Function) -> Function:
     """Sums may be taken in any order, so that several numbers are added at a time."""
     loose = {"reassoc", "contract", "nsz"}
     try:
@@ -38,92 +40,181 @@ def _compiled(function: Function) -> Function:
     return made
 
 
-@_compiled
-def _bend(kind: int, z: Any, one: Any) -> Any:
-    """The second layer's activation and its first two derivatives at z."""
-    if kind == _SIGMOID:
-        s = one / (one + exp(-z))
-        slope = s * (one - s)
-        return s, slope, slope * (one - s - s)
-    if kind == _TANH:
-        s = tanh(z)
-        slope = one - s * s
-        return s, slope, -(s + s) * slope
-    if z > 0:
-        return z, one, one - one
-    if kind == _RELU:
-        return one - one, one - one, one - one
-    slope = exp(z)
-    return slope - one, slope, slope
+class Constant(NamedTuple):
+    """What ``Pieces`` holds, as loops take it."""
+
+    kind: int
+    first: Array
+    first_leaked: Array
+    columns: Array
+    columns_leaked: Array
+    last: Array
+    last_leaked: Array
+    biases: Array  # b_3 and g_3
 
 
-@_compiled
-def _switch(lines: Array, shares: Array, sign: Any) -> None:
-    """One unit's share in what is constant, added or taken away."""
-    for row in range(lines.shape[0]):
-        for j in range(lines.shape[1]):
-            lines[row, j] += sign * shares[row, j]
+class Moving(NamedTuple):
+    """What belongs to the place last looked at, and room to work in."""
+
+    lines: Array  # (A, c)ᵀ, and beside it the same of u
+    on: NDArray[np.bool_]
+    units: NDArray[np.int64]  # those that are on, one after the other
+    hidden: Array  # h_1
+    s: Array  # f(z_2),
+    slope: Array  # f'(z_2),
+    bend: Array  # and f''(z_2)
+    delta_2: Array
+    leaked: Array  # u
+    pulled: Array  # W_2 D δ_1
 
 
-@_compiled
-def _slope_at(
-    kind: int,
-    first: Array,
-    columns: Array,
-    shares: Array,
-    last: Array,
-    last_leaked: Array,
-    biases: Array,
-    lines: Array,
-    on: NDArray[np.bool_],
-    hidden: Array,
-    scratch: Array,
-    place: tuple[float, float],
-    label: float,
-) -> tuple[float, float, float, int]:
-    """cos(∇w, ∇w'), its derivatives in x and in y, and how many units have switched.
+@compiled
+def _exp(x: float) -> float:
+    """e^x = 2^n e^r with x = n ln 2 + r, in steps that compute several numbers at a time.
 
-    ``lines`` and ``on`` are brought up to date; ``hidden`` and ``scratch`` are only room.
+    Beyond ±700 it stands still: there no activation changes.
     """
-    zero, one = first.dtype.type(0), first.dtype.type(1)
-    x, y = first.dtype.type(place[0]), first.dtype.type(place[1])
-    s, slope, bend = scratch[0], scratch[1], scratch[2]
-    delta_2, pulled, leaked = scratch[3], scratch[4], scratch[5]
-    units, width = columns.shape
+    x = -700.0 if x < -700.0 else x
+    x = 700.0 if x > 700.0 else x
+    n = np.floor(x * 1.4426950408889634 + 0.5)
+    r = x - n * 0.6931471805599453
+    series = _SERIES[13]
+    for k in range(12, -1, -1):
+        series = series * r + _SERIES[k]
+    power: float = np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+    return series * power
 
-    size_1, switches = one, 0
-    for i in range(units):
+
+@compiled
+def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
+    """From z_2 in ``s`` the second layer's activation there and its first two derivatives."""
+    if kind == _SIGMOID:
+        for j in range(len(s)):
+            s[j] = 1 / (1 + _exp(-s[j]))
+        for j in range(len(s)):
+            slope[j] = s[j] * (1 - s[j])
+            bend[j] = slope[j] * (1 - 2 * s[j])
+    elif kind == _TANH:
+        for j in range(len(s)):
+            s[j] = 1 - 2 / (1 + _exp(2 * s[j]))
+        for j in range(len(s)):
+            slope[j] = 1 - s[j] * s[j]
+            bend[j] = -2 * s[j] * slope[j]
+    else:
+        for j in range(len(s)):
+            on, power = s[j] > 0, 0.0 if kind == _RELU else _exp(s[j])
+            slope[j], bend[j] = 1.0 if on else power, 0.0 if on else power
+            s[j] = s[j] if on else power - (kind != _RELU)
+
+
+@compiled
+def _switch(constant: Constant, lines: Array, unit: int, sign: Any) -> None:
+    """One unit's share in what is constant, added or taken away."""
+    column, leaked = constant.columns[unit], constant.columns_leaked[unit]
+    width = len(column)
+    for row in range(3):
+        weight = sign * constant.first[row, unit]
+        weight_leaked = sign * constant.first_leaked[row, unit]
+        for j in range(width):
+            lines[row, j] += weight * column[j]
+            lines[row, width + j] += weight * leaked[j] + weight_leaked * column[j]
+
+
+@compiled
+def _enter(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int, int]:
+    """Bring to (x, y) all but what belongs to δ_1.
+
+    |h_1|² + 1, how many units are on, and how many have switched.
+    """
+    first, lines, hidden, on = constant.first, moving.lines, moving.hidden, moving.on
+    zero, one = first.dtype.type(0), first.dtype.type(1)
+    size_1, count, switches, width = one, 0, 0, len(constant.last)
+    for i in range(len(on)):
         z = first[0, i] * x + first[1, i] * y + first[2, i]
         if (z > 0) != on[i]:
             on[i] = z > 0
-            _switch(lines, shares[i], one if on[i] else -one)
+            _switch(constant, lines, i, one if on[i] else -one)
             switches += 1
         hidden[i] = z if on[i] else zero
-    for i in range(units):
+        moving.units[count] = i
+        count += on[i]
+    for i in range(len(on)):
         size_1 += hidden[i] * hidden[i]
+    for j in range(width):
+        moving.s[j] = lines[0, j] * x + lines[1, j] * y + lines[2, j]
+        moving.leaked[j] = lines[0, width + j] * x + lines[1, width + j] * y + lines[2, width + j]
+    _bend(constant.kind, moving.s, moving.slope, moving.bend)
+    for j in range(width):
+        moving.delta_2[j] = constant.last[j] * moving.slope[j]
+    return size_1, count, switches
 
-    for j in range(width):
-        s[j] = lines[0, j] * x + lines[1, j] * y + lines[2, j]
-        leaked[j] = lines[0, width + j] * x + lines[1, width + j] * y + lines[2, width + j]
-        pulled[j] = zero
-    for j in range(width):
-        s[j], slope[j], bend[j] = _bend(kind, s[j], one)
-    square, square_1, square_2 = one, zero, zero
-    signal, inner = biases[0], biases[1]
-    for j in range(width):
-        delta_2[j] = last[j] * slope[j]
-        square += s[j] * s[j]
-        square_2 += delta_2[j] * delta_2[j]
-        signal += last[j] * s[j]
-        inner += last_leaked[j] * s[j] + delta_2[j] * leaked[j]
-    for i in range(units):
-        if on[i]:
-            delta_1 = zero
-            for j in range(width):
-                delta_1 += columns[i, j] * delta_2[j]
-            square_1 += delta_1 * delta_1
-            for j in range(width):
-                pulled[j] += delta_1 * columns[i, j]
+
+@compiled
+def _products(constant: Constant, moving: Moving) -> tuple[Any, Any, Any, Any]:
+    """|s|² + 1, |δ_2|², F(x) and ⟨G, J(x)⟩."""
+    one = constant.last.dtype.type(1)
+    square, square_2 = one, one - one
+    signal, inner = constant.biases[0], constant.biases[1]
+    for j in range(len(constant.last)):
+        s, delta_2 = moving.s[j], moving.delta_2[j]
+        square += s * s
+        square_2 += delta_2 * delta_2
+        signal += constant.last[j] * s
+        inner += constant.last_leaked[j] * s + delta_2 * moving.leaked[j]
+    return square, square_2, signal, inner
+
+
+@compiled
+def _four(constant: Constant, moving: Moving, units: Any) -> tuple[Any, Any, Any, Any]:
+    """δ_1 of four units, so that δ_2 is read once for all of them."""
+    a, b, c, d = units
+    columns, delta_2 = constant.columns, moving.delta_2
+    zero = delta_2.dtype.type(0)
+    of_a, of_b, of_c, of_d = zero, zero, zero, zero
+    for j in range(len(delta_2)):
+        of_a += columns[a, j] * delta_2[j]
+        of_b += columns[b, j] * delta_2[j]
+        of_c += columns[c, j] * delta_2[j]
+        of_d += columns[d, j] * delta_2[j]
+    return of_a, of_b, of_c, of_d
+
+
+@compiled
+def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> Any:
+    """|δ_1|², and W_2 D δ_1 if asked for."""
+    columns, pulled, units = constant.columns, moving.pulled, moving.units
+    zero = pulled.dtype.type(0)
+    square_1 = zero
+    pulled[:] = zero
+    for n in range(0, count, 4):
+        # The last four may be fewer: then the last unit stands in, without a weight.
+        a, b = units[n], units[min(n + 1, count - 1)]
+        c, d = units[min(n + 2, count - 1)], units[min(n + 3, count - 1)]
+        of_a, of_b, of_c, of_d = _four(constant, moving, (a, b, c, d))
+        of_b = of_b if n + 1 < count else zero
+        of_c = of_c if n + 2 < count else zero
+        of_d = of_d if n + 3 < count else zero
+        square_1 += of_a * of_a + of_b * of_b + of_c * of_c + of_d * of_d
+        if whole:
+            for j in range(len(pulled)):
+                pulled[j] += (of_a * columns[a, j] + of_b * columns[b, j]) + (
+                    of_c * columns[c, j] + of_d * columns[d, j]
+                )
+    return square_1
+
+
+@compiled
+def _slope_at(
+    constant: Constant, moving: Moving, place: tuple[float, float], label: float
+) -> tuple[float, float, float, int]:
+    """cos(∇w, ∇w'), its derivatives in x and in y, and how many units have switched."""
+    first, last, lines = constant.first, constant.last, moving.lines
+    zero, one = first.dtype.type(0), first.dtype.type(1)
+    x, y = first.dtype.type(place[0]), first.dtype.type(place[1])
+    size_1, count, switches = _enter(constant, moving, x, y)
+    square, square_2, signal, inner = _products(constant, moving)
+    square_1 = _pull_back(constant, moving, count, True)
+    delta_2, pulled, width = moving.delta_2, moving.pulled, len(last)
 
     size = one + x * x + y * y
     squared_norm = square + square_2 * size_1 + square_1 * size
@@ -132,16 +223,27 @@ def _slope_at(
     share = inner / squared_norm
     rise_x, rise_y = zero, zero
     for j in range(width):
-        pull = leaked[j] - share * (size_1 * delta_2[j] + size * pulled[j])
-        pull = pull * last[j] * bend[j] + slope[j] * (last_leaked[j] - share * s[j])
+        pull = moving.leaked[j] - share * (size_1 * delta_2[j] + size * pulled[j])
+        pull *= last[j] * moving.bend[j]
+        pull += moving.slope[j] * (constant.last_leaked[j] - share * moving.s[j])
         rise_x += lines[0, j] * pull + lines[0, width + j] * delta_2[j]
         rise_y += lines[1, j] * pull + lines[1, width + j] * delta_2[j]
-    for i in range(units):
-        rise_x -= share * square_2 * first[0, i] * hidden[i]
-        rise_y -= share * square_2 * first[1, i] * hidden[i]
+    for i in range(len(moving.hidden)):
+        rise_x -= share * square_2 * first[0, i] * moving.hidden[i]
+        rise_y -= share * square_2 * first[1, i] * moving.hidden[i]
     rise_x -= share * square_1 * x
     rise_y -= share * square_1 * y
     return scale * inner, scale * rise_x, scale * rise_y, switches
+
+
+@compiled
+def cosine_at(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int]:
+    """|cos(G, J)|, and how many units have switched."""
+    size_1, count, switches = _enter(constant, moving, x, y)
+    square, square_2, _, inner = _products(constant, moving)
+    square_1 = _pull_back(constant, moving, count, False)
+    squared_norm = square + square_2 * size_1 + square_1 * (1 + x * x + y * y)
+    return abs(inner) / sqrt(squared_norm), switches
 
 
 class CompiledRegion:
@@ -149,30 +251,35 @@ class CompiledRegion:
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces, dtype = pieces, pieces.last.dtype
-        self._constant = (
+        self.constant = Constant(
             _KINDS[pieces.activation],
             pieces.first,
+            pieces.first_leaked,
             pieces.columns,
-            pieces.shares,
+            pieces.columns_leaked,
             pieces.last,
             pieces.last_leaked,
             np.array([pieces.last_bias, pieces.last_bias_leaked], dtype),
         )
-        self._on = np.zeros(len(pieces.columns), bool)
-        self._room = np.empty(len(pieces.columns), dtype), np.empty((6, len(pieces.last)), dtype)
-        self._empty()
+        units, width = pieces.columns.shape
+        self.moving = Moving(
+            pieces.common.copy(),
+            np.zeros(units, bool),
+            np.zeros(units + 1, np.int64),
+            np.empty(units, dtype),
+            *np.empty((6, width), dtype),
+        )
+        self.switches = 0
 
     def slope(self, x: float, y: float, label: float) -> tuple[float, float, float]:
         """cos(∇w, ∇w') at the place (x, y), and its derivatives in x and in y."""
-        if self._switches > MOST_SWITCHES:
-            self._empty()
-        cosine, rise_x, rise_y, switches = _slope_at(
-            *self._constant, self._lines, self._on, *self._room, (x, y), label
-        )
-        self._switches += switches
+        self.afresh()
+        cosine, rise_x, rise_y, switches = _slope_at(self.constant, self.moving, (x, y), label)
+        self.switches += switches
         return cosine, rise_x, rise_y
 
-    def _empty(self) -> None:
-        """All units off."""
-        self._lines, self._switches = self._pieces.common.copy(), 0
-        self._on[:] = False
+    def afresh(self) -> None:
+        """All units off, where so many have switched that rounding shows."""
+        if self.switches > MOST_SWITCHES:
+            self.moving.lines[:], self.moving.on[:] = self._pieces.common, False
+            self.switches = 0

@@ -66,9 +66,10 @@ class Pieces:
     Attributes:
         activation: of the second layer.
         first: (W_1, b_1)ᵀ, a column per unit.
+        first_leaked: (G_1, g_1)ᵀ.
         columns: W_2ᵀ, a row per unit.
-        shares: of each unit that is on, in (A, c)ᵀ and beside it in the same of u: (units, 3, 2n).
-        common: what (A, c)ᵀ and the same of u are with all units off.
+        columns_leaked: G_2ᵀ.
+        common: (A, c)ᵀ, and beside it the same of u, with all units off: (3, 2n).
         last: w_3.
         last_leaked: G_3.
         last_bias: b_3.
@@ -77,8 +78,9 @@ class Pieces:
 
     activation: ActivationName
     first: Array
+    first_leaked: Array
     columns: Array
-    shares: Array
+    columns_leaked: Array
     common: Array
     last: Array
     last_leaked: Array
@@ -97,14 +99,12 @@ class Pieces:
         (leaked_w1, leaked_b1), (leaked_w2, leaked_b2), (leaked_w3, leaked_b3) = _of_update(
             matching.gradient, update
         )
-        first, first_leaked = np.vstack([w1.T, b1]), np.vstack([leaked_w1.T, leaked_b1])
-        shares = np.einsum("ih,jh->hij", first, np.vstack([w2, leaked_w2]))
-        shares[..., len(w2) :] += np.einsum("ih,jh->hij", first_leaked, w2)
         return cls(
             activation=matching.network.activations[1],
-            first=np.ascontiguousarray(first),
+            first=np.vstack([w1.T, b1]),
+            first_leaked=np.vstack([leaked_w1.T, leaked_b1]),
             columns=np.ascontiguousarray(w2.T),
-            shares=shares,
+            columns_leaked=np.ascontiguousarray(leaked_w2.T),
             common=np.outer([0, 0, 1], np.hstack([b2, leaked_b2])).astype(w2.dtype),
             last=w3[0],
             last_leaked=leaked_w3[0],
@@ -112,9 +112,17 @@ class Pieces:
             last_bias_leaked=float(leaked_b3[0]),
         )
 
+    def share(self, unit: int) -> Array:
+        """Of a unit that is on, in (A, c)ᵀ and the same of u."""
+        column, leaked = self.columns[unit], self.columns_leaked[unit]
+        share = np.outer(self.first[:, unit], np.hstack([column, leaked]))
+        share[:, len(column) :] += np.outer(self.first_leaked[:, unit], column)
+        return share
+
 
 def _of_update(blocks: Blocks, update: int) -> list[tuple[Array, Array]]:
-    return [(matrix[update].numpy(), bias[update].numpy()) for matrix, bias in blocks]
+    row = update if len(blocks[0][0]) > 1 else 0  # weights may be shared
+    return [(matrix[row].numpy(), bias[row].numpy()) for matrix, bias in blocks]
 
 
 class Region:
@@ -183,11 +191,11 @@ class Region:
     def _switch(self, unit: int, on: bool) -> None:
         self._switches += 1
         if on:
-            self._lines += self._pieces.shares[unit]
+            self._lines += self._pieces.share(unit)
             self._columns[len(self._units)] = self._pieces.columns[unit]
             self._units.append(unit)
         else:
-            self._lines -= self._pieces.shares[unit]
+            self._lines -= self._pieces.share(unit)
             row, last = self._units.index(unit), self._units.pop()
             if last != unit:
                 self._columns[row], self._units[row] = self._pieces.columns[last], last

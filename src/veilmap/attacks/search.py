@@ -8,20 +8,23 @@ climb by looking around them.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from veilmap.attacks.climb import Climbers, climb, cosines_at
+from veilmap.attacks.climb import Climb, Climbers, climb, cosines_at
 from veilmap.attacks.coarse import Coarse, corners
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.attacks.regions import Pieces
 from veilmap.attacks.staging import staged
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import DeviceName, torch_device
 
 Places = NDArray[np.float64]
@@ -29,10 +32,8 @@ Places = NDArray[np.float64]
 # A unit is a crease across the plane; where each layer has many, each crease is small and the
 # objective smooth. A small layer is rough, and a finer grid costs a small network little.
 SMOOTH_UNITS = 100
-# A race is a number of steps; the best of one go on to the next, to the last until none is left to
-# make. The first race is run in float32, which takes half the time.
+# A race is a number of steps; the best of one go on in the next.
 STEPS = (2, 2, 6, 100)
-_PRECISIONS = (torch.float32, torch.float64, torch.float64, torch.float64)
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,10 @@ class Search:
         for chunk in staged(observations, device):
             places, cosines = finder.find(chunk.matching(header.network))
             seconds = (time.perf_counter() - before) / len(places)
+            places_m = known.scaler.metres(places)
             found += [
-                _reconstruction(known, each, place, cosine, seconds)
-                for each, place, cosine in zip(chunk.observations, places, cosines, strict=True)
+                _reconstruction(each, xy_m, cosine, seconds)
+                for each, xy_m, cosine in zip(chunk.observations, places_m, cosines, strict=True)
             ]
             on_done(len(places))
             before = time.perf_counter()
@@ -110,21 +112,33 @@ class _Finder:
 
     def find(self, matching: Matching) -> tuple[Places, list[float]]:
         """The best dummy location of each update, standardised, and the cosine there."""
-        precise = {dtype: matching.to(dtype) for dtype in _PRECISIONS}
-        seen = cosines_at(precise[torch.float32], self._coarse.places[None])
+        sieve = matching.to(torch.float32)
+        seen = cosines_at(sieve, self._coarse.places[None])
         places, widths = self._coarse.best(seen, self._races[0])
-        for dtype, count, steps in zip(_PRECISIONS, self._races, STEPS, strict=True):
+        for climb_on, count, steps in zip(
+            _climbs(matching, sieve), self._races, STEPS, strict=True
+        ):
             climbers = Climbers.at(places[:, :count], widths[:, :count])
-            climbers = climb(precise[dtype], climbers, steps, self._exact, self._bounds)
+            climbers = climb_on(climbers, steps, self._exact, self._bounds)
             places, widths = climbers.ranked()
         found, cosines = climbers.winners()
         return found.cpu().numpy(), cosines.tolist()
 
 
+def _climbs(matching: Matching, sieve: Matching) -> list[Climb]:
+    """One for each race, the first in float32: over long ways it takes the least time."""
+    rest: Climb = partial(climb, matching)
+    if matching.device.type == "cpu" and Pieces.suit(matching.network):
+        with suppress(ImportError):  # numba is not installed, or not for this numpy
+            from veilmap.attacks.compiled_climb import CompiledClimb
+
+            rest = CompiledClimb(matching)
+    return [partial(climb, sieve), rest, rest, rest]
+
+
 def _reconstruction(
-    known: SideKnowledge, observation: Observation, place: Places, cosine: float, seconds: float
+    observation: Observation, xy_m: Places, cosine: float, seconds: float
 ) -> Reconstruction:
     if not cosine:  # then it is 0 everywhere
         return Reconstruction.nothing(observation)
-    xy_m = known.scaler.metres(place)
     return Reconstruction.of(observation, xy_m, cosine=cosine, seconds=seconds)
