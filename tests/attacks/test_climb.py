@@ -1,10 +1,15 @@
+import sys
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
-from tests.attacks.worlds import SMALL
+from tests.attacks.worlds import SMALL, around, make_header, observe, off_m
 from veilmap.attacks.climb import Climbers, climb, cosines_at
+from veilmap.attacks.compiled_climb import CompiledClimb
 from veilmap.attacks.matching import Matching
+from veilmap.attacks.search import Search
 from veilmap.attacks.tangent import factors
 
 EXACT = torch.tensor([1e-6, 1e-6], dtype=torch.float64)
@@ -40,6 +45,27 @@ def test_each_update_climbs_as_if_it_were_alone():
         np.testing.assert_allclose(alone.cosines[0], together.cosines[i], atol=1e-12)
 
 
+@pytest.mark.parametrize("most", [1, 8])
+def test_compiled_it_is_the_same_climb(most):
+    """Until rounding parts two climbs at a crease, which takes more steps."""
+    matching, climbers = make_matching(20), make_climbers(20)
+    slow = climb(matching, climbers, most, EXACT)
+    fast = CompiledClimb(matching)(climbers, most, EXACT, None)
+    for one, other in zip(vars(fast).values(), vars(slow).values(), strict=True):
+        np.testing.assert_allclose(one.double(), other.double(), atol=1e-9)
+    assert fast.believed.any()
+
+
+@pytest.mark.parametrize("kind", ["slow", "compiled"])
+def test_bounds_hold(kind):
+    matching, climbers = make_matching(4), make_climbers(4)
+    low, high = torch.tensor([[-0.5, -0.5], [0.5, 0.5]], dtype=torch.float64)
+    way = CompiledClimb(matching) if kind == "compiled" else partial(climb, matching)
+    ended = way(climbers, 400, EXACT, (low, high))
+    assert (ended.places >= low).all()
+    assert (ended.places <= high).all()
+
+
 def test_the_top_of_a_smooth_hill_is_reached_in_few_steps():
     """The gradient is that of one place, and the climb begins beside it."""
     matching = make_matching(1)
@@ -52,12 +78,14 @@ def test_the_top_of_a_smooth_hill_is_reached_in_few_steps():
     np.testing.assert_allclose(found[0], place[0, 0], atol=1e-5)
 
 
-def test_bounds_hold():
-    matching, climbers = make_matching(4), make_climbers(4)
-    low, high = torch.tensor([[-0.5, -0.5], [0.5, 0.5]], dtype=torch.float64)
-    ended = climb(matching, climbers, 400, EXACT, (low, high))
-    assert (ended.places >= low).all()
-    assert (ended.places <= high).all()
+def test_without_numba_a_search_finds_the_same(monkeypatch):
+    header = make_header()
+    seen = [observe(header, around([0.4, 0.5], 30, seed=seed), seed) for seed in range(3)]
+    fast = Search().attack(header, seen)
+    monkeypatch.setitem(sys.modules, "veilmap.attacks.compiled_climb", None)
+    for one, other in zip(fast, Search().attack(header, seen), strict=True):
+        assert one.cosine == pytest.approx(other.cosine, abs=1e-9)
+        assert off_m(one.xy_m, other.xy_m) < 0.1
 
 
 def test_far_away_where_products_overflow_is_no_place():

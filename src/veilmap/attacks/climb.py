@@ -18,6 +18,10 @@ STENCIL = [(0, 0), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), 
 # How wide the next look is: around a top that is believed, after a step to the side, and after
 # none.
 CLOSER, WIDER, NARROWER = 1 / 4, 2.0, 1 / 2
+# Two looks at one place may differ by rounding, which must not decide anything.
+TIE = 1e-13
+# A ridge, so many times less bent along than across, has no top that values would tell.
+RIDGE = 1e-9
 
 Bounds = tuple[Tensor, Tensor] | None
 
@@ -104,7 +108,7 @@ def _step(matching: Matching, climbers: Climbers, bounds: Bounds) -> Climbers:
     around = _inside(centres[:, :, None] + widths[:, :, None] * stencil, bounds)
     seen = cosines_at(matching, around)
     highest, which = seen.max(dim=-1)
-    better = highest > climbers.cosines
+    better = highest > climbers.cosines - TIE
     chosen = around.gather(2, which[..., None, None].expand(-1, -1, 1, 2))[:, :, 0]
     places = torch.where(better[..., None], chosen, climbers.places)
 
@@ -152,4 +156,5 @@ def _top(differences: Tensor) -> tuple[Tensor, Tensor]:
     determinant = bend_x * bend_y - twist * twist
     top = torch.stack([twist * slope_y - bend_y * slope_x, twist * slope_x - bend_x * slope_y], -1)
     top = top / determinant[..., None]
-    return top, (determinant > 0) & (bend_x < 0) & (top.abs() <= 1).all(-1)
+    is_hill = (determinant > RIDGE * (bend_x * bend_x + bend_y * bend_y)) & (bend_x < 0)
+    return top, is_hill & (top.abs() <= 1).all(-1)

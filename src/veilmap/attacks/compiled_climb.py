@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from veilmap.attacks.climb import CLOSER, NARROWER, STENCIL, WIDER, Bounds, Climbers
+from veilmap.attacks.climb import CLOSER, NARROWER, RIDGE, STENCIL, TIE, WIDER, Bounds, Climbers
 from veilmap.attacks.compiled import CompiledRegion, Constant, Moving, compiled, cosine_at
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.regions import Pieces
@@ -70,10 +70,10 @@ def _climb(
             seen[k] = seen[k] if seen[k] >= 0 else -1.0  # NaN: far out a product may overflow
             switches += switched
             highest = k if seen[k] > seen[highest] else highest
-        better = seen[highest] > cosine[0]
+        better = seen[highest] > cosine[0] - TIE
         if better:
             place[0], place[1] = _inside(centre + width * _AROUND[highest], low, high)
-            cosine[0] = seen[highest]
+            cosine[0] = max(seen[highest], cosine[0])
         top_x, top_y, is_top = _top(seen)
         if better and is_top:
             factor = CLOSER
@@ -105,4 +105,5 @@ def _top(seen: Array) -> tuple[float, float, bool]:
     determinant = bend_x * bend_y - twist * twist
     x = (twist * slope_y - bend_y * slope_x) / determinant
     y = (twist * slope_x - bend_x * slope_y) / determinant
-    return x, y, determinant > 0 and bend_x < 0 and abs(x) <= 1 and abs(y) <= 1
+    is_hill = determinant > RIDGE * (bend_x * bend_x + bend_y * bend_y) and bend_x < 0
+    return x, y, is_hill and abs(x) <= 1 and abs(y) <= 1
