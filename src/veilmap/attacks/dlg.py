@@ -58,7 +58,6 @@ class Dlg:
         precision: of the slopes; ``single`` takes less time, and what is found is compared in
             ``double`` all the same.
         keep_path: keep the dummy location of every iteration.
-        device: where it is computed; on a GPU all locations walk together.
     """
 
     start: Start = field(default_factory=RandomStarts)
@@ -73,7 +72,6 @@ class Dlg:
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
     keep_path: bool = False
-    device: DeviceName = "cpu"
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -107,15 +105,19 @@ class Dlg:
         header: Header,
         observations: Sequence[Observation],
         on_done: Callable[[int], None] = lambda count: None,
+        device: DeviceName = "cpu",
     ) -> list[Reconstruction]:
         """One reconstruction per update and start, in the order of the updates.
 
-        ``on_done`` is told how many more updates are finished.
+        ``on_done`` is told how many more updates are finished. On a GPU all locations walk
+        together.
         """
+        on = torch_device(device)
         found: dict[int, list[Reconstruction]] = {}
         last: dict[str, NDArray[np.float64]] = {}
         for wave in self._waves(observations):
-            attacked = self._attack_together(header, [observations[i] for i in wave], last, on_done)
+            chosen = [observations[i] for i in wave]
+            attacked = self._attack_together(header, chosen, last, on_done, on)
             last |= {each[-1].user: each[-1].xy_m for each in attacked}
             found |= dict(zip(wave, attacked, strict=True))
         return [each for place in sorted(found) for each in found[place]]
@@ -137,6 +139,7 @@ class Dlg:
         observations: Sequence[Observation],
         last: dict[str, NDArray[np.float64]],
         on_done: Callable[[int], None],
+        device: torch.device,
     ) -> list[list[Reconstruction]]:
         """The reconstructions of each update, one per start."""
         known = header.side_knowledge
@@ -148,7 +151,7 @@ class Dlg:
             ]
         )
         walked = walk(
-            self._matching(header, observations),
+            self._matching(header, observations, device),
             torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.precision]),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
             self._optimiser,
@@ -176,13 +179,15 @@ class Dlg:
             circling_m=self.circling_m,
         )
 
-    def _matching(self, header: Header, observations: Sequence[Observation]) -> Matching:
+    def _matching(
+        self, header: Header, observations: Sequence[Observation], device: torch.device
+    ) -> Matching:
         weights = [
             each.weights_before if self.weights == "before" else each.weights_after
             for each in observations
         ]
         gradients = [leaked_gradient(each) for each in observations]
-        return Matching.of(header.network, weights, gradients, torch_device(self.device))
+        return Matching.of(header.network, weights, gradients, device)
 
     def _label_dbm(self, label_offset_dbm: float) -> float:
         if self.label_dbm is not None:

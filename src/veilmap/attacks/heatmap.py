@@ -23,6 +23,7 @@ from veilmap.attacks.recovery import Recovery, SharedGrid, SignName
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
+from veilmap.model.device import DeviceName
 
 # A signed measure explains more than one without sign anyhow; it must explain clearly more.
 CLEARLY = 0.5
@@ -72,6 +73,7 @@ class Heatmap:
         header: Header,
         observations: Sequence[Observation],
         on_done: Callable[[int], None] = lambda count: None,
+        device: DeviceName = "cpu",
     ) -> list[Reconstruction]:
         """One reconstruction per update; users who started from the same weights share a grid."""
         shared = SharedGrid()

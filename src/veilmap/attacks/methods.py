@@ -6,6 +6,7 @@ from typing import Literal, Protocol, get_args
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
+from veilmap.model.device import DeviceName
 
 MethodName = Literal["dlg", "search", "neurons", "heatmap"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
@@ -23,5 +24,6 @@ class Attack(Protocol):
         header: Header,
         observations: Sequence[Observation],
         on_done: Callable[[int], None] = ...,
+        device: DeviceName = ...,
     ) -> list[Reconstruction]:
         """The reconstructions of the updates, in their order; several if there are more starts."""

@@ -16,6 +16,7 @@ from veilmap.attacks.reconstruction import Cloud, Reconstruction, one_by_one
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import Scaler
+from veilmap.model.device import DeviceName
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class Neurons:
         header: Header,
         observations: Sequence[Observation],
         on_done: Callable[[int], None] = lambda count: None,
+        device: DeviceName = "cpu",
     ) -> list[Reconstruction]:
-        """One reconstruction per update."""
+        """One reconstruction per update, on no GPU: to bring it there would take longer."""
         return one_by_one(self.one, header, observations, on_done)
 
     def one(self, header: Header, observation: Observation) -> Reconstruction:

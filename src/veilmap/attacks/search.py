@@ -57,12 +57,10 @@ class Search:
         inside: look inside the area only, as a server may that knows it. Without, the places
             around it are looked at as well, where DLG also goes.
         exact_m: how finely the optimum is located, in metres.
-        device: where it is computed; a GPU looks at thousands of updates at once.
     """
 
     inside: bool = False
     exact_m: float = 0.01
-    device: DeviceName = "cpu"
     oracle = False
 
     def __post_init__(self) -> None:
@@ -78,13 +76,14 @@ class Search:
         header: Header,
         observations: Sequence[Observation],
         on_done: Callable[[int], None] = lambda count: None,
+        device: DeviceName = "cpu",
     ) -> list[Reconstruction]:
-        """One reconstruction per update."""
-        device, known = torch_device(self.device), header.side_knowledge
-        finder = _Finder(self, header, device)
+        """One reconstruction per update; a GPU looks at thousands of them at once."""
+        known, on = header.side_knowledge, torch_device(device)
+        finder = _Finder(self, header, on)
         found: list[Reconstruction] = []
         before = time.perf_counter()
-        for chunk in staged(observations, device):
+        for chunk in staged(observations, on):
             places, cosines = finder.find(chunk.matching(header.network))
             seconds = (time.perf_counter() - before) / len(places)
             places_m = known.scaler.metres(places)

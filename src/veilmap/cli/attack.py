@@ -12,6 +12,7 @@ from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.options import ColumnOptions, ReadingOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
+from veilmap.model.device import DeviceName
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
@@ -63,6 +64,7 @@ def attack_(
     plot: bool = False,
     theory: bool = False,
     seed: int = 0,
+    device: DeviceName = "cpu",
     dlg: DlgOptions = DlgSettings(),
     search: SearchOptions = Search(),
     heatmap: HeatmapOptions = Heatmap(),
@@ -86,6 +88,7 @@ def attack_(
         theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round,
             and write them to results.json.
         seed: of random starts and of the random reference.
+        device: cpu, or cuda for an NVIDIA GPU; the results are the same to rounding.
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
     folder.refuse_taken(overwrite)
@@ -102,6 +105,7 @@ def attack_(
             timezone=reading.timezone,
             keep_path=plot,
             theory=theory,
+            device=device,
             on_begin=lambda count: bar.update(job, total=count),
             on_done=lambda count: bar.advance(job, count),
         )

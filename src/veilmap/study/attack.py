@@ -20,6 +20,7 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
+from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
@@ -42,6 +43,7 @@ def attack(
     overwrite: bool = False,
     keep_path: bool = False,
     theory: bool | Literal["theorem 1"] = False,
+    device: DeviceName = "cpu",
     on_begin: Callable[[int], None] = lambda attacks: None,
     on_done: Callable[[int], None] = lambda attacks: None,
     **keywords: Any,
@@ -60,6 +62,7 @@ def attack(
         keep_path: keep the way of every DLG attack.
         theory: also compute the errors that Theorems 1 and 2 predict, or the first alone, which is
             many times quicker.
+        device: where attacks are computed; the results are the same to rounding.
         on_begin: told how many attacks on single updates there will be.
         on_done: told how many more are finished.
         **keywords: single settings by name, instead of ``settings``.
@@ -70,13 +73,14 @@ def attack(
     if settings is not None and keywords:
         raise UserError("attack takes settings or keywords, not both")
     settings = AttackSettings.of(**keywords) if settings is None else settings
+    torch_device(device)  # before anything is read, which may take long
     folder = None if out is None else AttackFolder(out)
     if folder is not None:
         folder.refuse_taken(overwrite)
     seen = path if isinstance(path, Seen) else open_seen(path, data, cell, timezone)
     # One thread: the products are small, and bits must not depend on the number of cores.
     with one_thread():
-        run = _Work(seen, settings, keep_path, theory).run(on_begin, on_done)
+        run = _Work(seen, settings, keep_path, theory, device).run(on_begin, on_done)
     if folder is not None:
         folder.write(run)
     return run
@@ -91,8 +95,10 @@ class _Work:
         settings: AttackSettings,
         keep_path: bool,
         theory: bool | Literal["theorem 1"],
+        device: DeviceName,
     ) -> None:
         self._seen, self._settings, self._theory = seen, settings, theory
+        self._device = device
         entries = list(seen.transcript.entries())
         self._summed = settings.who.secure_aggregation
         self._target = SUM if self._summed else _target(entries, settings, seen.truth)
@@ -115,7 +121,7 @@ class _Work:
             if self._theory:
                 predicted |= {each.round: self._predict(each) for each in chunk}
             for name, method in self._attacks.items():
-                every[name] += method.attack(header, chunk, on_done)
+                every[name] += method.attack(header, chunk, on_done, self._device)
         return AttackRun(
             path=str(self._seen.path or "memory"),
             header=header,
