@@ -204,7 +204,7 @@ def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> A
 
 
 @compiled
-def _slope_at(
+def slope_at(
     constant: Constant, moving: Moving, place: tuple[float, float], label: float
 ) -> tuple[float, float, float, int]:
     """cos(∇w, ∇w'), its derivatives in x and in y, and how many units have switched."""
@@ -274,7 +274,7 @@ class CompiledRegion:
     def slope(self, x: float, y: float, label: float) -> tuple[float, float, float]:
         """cos(∇w, ∇w') at the place (x, y), and its derivatives in x and in y."""
         self.afresh()
-        cosine, rise_x, rise_y, switches = _slope_at(self.constant, self.moving, (x, y), label)
+        cosine, rise_x, rise_y, switches = slope_at(self.constant, self.moving, (x, y), label)
         self.switches += switches
         return cosine, rise_x, rise_y
 

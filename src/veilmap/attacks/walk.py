@@ -1,8 +1,7 @@
 """Algorithm 2, lines 2-5: dummy locations walk downhill, each until it rests."""
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from torch import Tensor
@@ -13,8 +12,9 @@ from veilmap.attacks.regions import Pieces, Region
 from veilmap.attacks.together import walk_together
 from veilmap.attacks.walker import Rest, Walker
 
-if TYPE_CHECKING:
-    from veilmap.attacks.compiled import CompiledRegion
+Way = Callable[
+    [Pieces, tuple[float, float], float, Callable[[], Optimiser]], Iterator[tuple[float, float]]
+]
 
 
 def walk(
@@ -53,32 +53,40 @@ def walk_one_by_one(
     on_rest: Callable[[int], None],
 ) -> None:
     """Lead each walker alone to its end, so that what its steps need stays in the cache."""
+    way_of = _way_here()
     for update, row in enumerate(walkers):
         pieces = Pieces.of(matching, update)
         for each in row:
-            _lead(each, _region(pieces), label, (optimiser(), optimiser()))
+            _lead(each, way_of(pieces, each.xy_std, label, optimiser))
         on_rest(1)
 
 
-def _region(pieces: Pieces) -> "Region | CompiledRegion":
-    """Compiled where numba is there; loading it takes half a second, which only DLG should pay."""
-    try:
-        from veilmap.attacks.compiled import CompiledRegion
-    except ImportError:  # not installed, or not for this numpy
-        return Region(pieces)
-    return CompiledRegion(pieces)
-
-
-def _lead(
-    walker: Walker,
-    region: "Region | CompiledRegion",
-    label: float,
-    optimisers: tuple[Optimiser, Optimiser],
-) -> None:
-    before, (x, y) = time.perf_counter(), walker.xy_std
+def _lead(walker: Walker, way: Iterator[tuple[float, float]]) -> None:
+    before = time.perf_counter()
     with np.errstate(all="ignore"):  # far beyond any map
         while walker.walking:
-            _, rise_x, rise_y = region.slope(x, y, label)
-            x, y = optimisers[0].step(x, -rise_x), optimisers[1].step(y, -rise_y)
-            walker.move(x, y)
+            walker.move(*next(way))
     walker.seconds = time.perf_counter() - before
+
+
+def _way(
+    pieces: Pieces,
+    start: tuple[float, float],
+    label: float,
+    optimiser: Callable[[], Optimiser],
+) -> Iterator[tuple[float, float]]:
+    """The places that a dummy location comes to from its start, without an end."""
+    region, along_x, along_y, (x, y) = Region(pieces), optimiser(), optimiser(), start
+    while True:
+        _, rise_x, rise_y = region.slope(x, y, label)
+        x, y = along_x.step(x, -rise_x), along_y.step(y, -rise_y)
+        yield x, y
+
+
+def _way_here() -> Way:
+    """Compiled where numba is there; loading it takes half a second, which only DLG should pay."""
+    try:
+        from veilmap.attacks.compiled_walk import compiled_way
+    except ImportError:  # not installed, or not for this numpy
+        return _way
+    return compiled_way
