@@ -136,8 +136,32 @@ def test_a_trial_without_attacks_only_trains(small_campus):
     (row,) = done.rows()
     assert (done.attacked, row["attack"], row["target"]) == (None, "none", None)
     assert row["rmse_db"] == done.run.rmse_db
-    assert {each.user for each in done.observations} == {"0", "2"}
     assert "points" not in row
+
+
+def test_only_the_updates_of_the_target_are_kept(small_campus):
+    """An update is half a megabyte; those of ten thousand users would fill any memory."""
+    attacked = trial(small_campus, SETTINGS, QUICK)
+    assert {each.user for each in attacked.observations} == {attacked.attacked.target}
+    assert trial(small_campus, SETTINGS, None).observations == []
+    everybody = trial(small_campus, SETTINGS, None, keep_updates=True).observations
+    assert {each.user for each in everybody} == {"0", "2"}
+
+
+def test_who_measured_most_is_found_also_if_a_defence_silences_him(small_campus):
+    """It is known only after training, so the run is made again; all updates at once agree."""
+    densest = small_campus.of_cell(None).users[0]
+    silent = ("diverse:eps_m=0.01,min_points=5000,noise=drop",)
+    settings = RunSettings.of(
+        interval="1d", hidden=(8,), activations=("relu",), dropout=(0.0,), learning_rate=1e-3,
+        defence=silent, defended=(densest,),
+    )  # fmt: skip
+    found = trial(small_campus, settings, QUICK)
+    every = trial(small_campus, settings, QUICK, keep_updates=True)
+    assert found.attacked.target == every.attacked.target != densest
+    for name, scores in found.attacked.scores.items():
+        other = every.attacked.scores[name]
+        assert {**scores.figures(), "seconds": 0} == {**other.figures(), "seconds": 0}
 
 
 def test_the_same_round_is_trained_again_and_again(small_campus):

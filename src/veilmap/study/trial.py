@@ -1,6 +1,6 @@
 """One configuration with one seed, trained and attacked: the unit that studies are made of."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from veilmap.area import Area
 from veilmap.errors import out_of_range, refuse
 from veilmap.federation.observation import Observation, Recorder
+from veilmap.federation.server import sample_users
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.study.attack import attack
@@ -47,7 +48,10 @@ class SameRound:
 
 @dataclass(frozen=True)
 class Trial:
-    """A run, the updates that the server saw, and what it made of them, if it attacked."""
+    """A run, and what the server made of it, if it attacked.
+
+    ``observations`` are the updates that were kept: those of the target, or all where asked for.
+    """
 
     run: Run
     attacked: AttackRun | None
@@ -113,6 +117,7 @@ def trial(
     same_round: SameRound | None = None,
     past: bool = False,
     keep_path: bool = False,
+    keep_updates: bool = False,
 ) -> Trial:
     """Train in memory and attack what one user sent, by default the one who measured most.
 
@@ -124,17 +129,57 @@ def trial(
         same_round: train on one round's data again and again.
         past: also measure the RMSE on the data of all earlier rounds.
         keep_path: keep the way of every DLG attack.
+        keep_updates: keep what every user sent, and not only the one who is attacked.
     """
     prepared = prepare(data, settings)
     if area is not None:
         prepared = prepared.in_area(area)
     if same_round is not None:
         prepared = same_round.apply(prepared)
-    who = None if attacks is None else attacks.who.target
-    wanted = () if who is None else (who,)
-    seen = Recorder(wanted)
-    run = train_prepared(prepared, seen, past=past, keep=wanted or prepared.users)
+    if keep_updates or (attacks is not None and attacks.who.secure_aggregation):
+        run, seen = _trained(prepared, None, past)
+    elif attacks is None:
+        run, seen = train_prepared(prepared, past=past, keep=prepared.users), Recorder()
+    else:
+        run, seen = _trained_for(prepared, attacks.who.target, past)
     if attacks is None:
         return Trial(run, None, seen.observations)
     known = seen_of(prepared, seen.observations)
     return Trial(run, attack(known, attacks, keep_path=keep_path), seen.observations)
+
+
+def _trained(prepared: Prepared, target: str | None, past: bool) -> tuple[Run, Recorder]:
+    """A run, and the updates of one user or of all; an update is half a megabyte."""
+    seen = Recorder(() if target is None else (target,))
+    return train_prepared(prepared, seen, past=past, keep=prepared.users), seen
+
+
+def _trained_for(prepared: Prepared, target: str | None, past: bool) -> tuple[Run, Recorder]:
+    """A run, and the updates of the user asked for, or of the one who measured most.
+
+    Who that is must be known before training, if not all updates are to be held in memory. It is,
+    unless a defence leaves a phone no point to train on; then the same run is made once more.
+    """
+    expected = target or _measured_most(prepared, _asked(prepared))
+    run, seen = _trained(prepared, expected, past)
+    sent = {t: tuple(batches) for t, batches in run.batches.items()}
+    found = target or _measured_most(prepared, sent)
+    return (run, seen) if found in (expected, None) else _trained(prepared, found, past)
+
+
+def _asked(prepared: Prepared) -> dict[int, tuple[str, ...]]:
+    """Who has data in each round and is asked for an update."""
+    plan, users = prepared.plan, prepared.users
+    return {
+        this.number: tuple(u for u in sample_users(plan, users, this.number) if u in this.data)
+        for this in prepared.rounds
+    }
+
+
+def _measured_most(prepared: Prepared, senders: Mapping[int, Sequence[str]]) -> str | None:
+    """By the points of those rounds in which a user sends; of equals, the first to send."""
+    points: dict[str, int] = {}
+    for this in prepared.rounds:
+        for user in senders[this.number]:
+            points[user] = points.get(user, 0) + len(this.data[user])
+    return max(points, key=lambda user: points[user], default=None)
