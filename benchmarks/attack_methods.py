@@ -71,6 +71,7 @@ def _many(header, observations, count: int) -> dict:
     """Many attacks at once: updates for the search, starts of one update for DLG."""
     many = [observations[i % len(observations)] for i in range(count)]
     search_s = once(lambda: Search().attack(header, many))[0]
+    Dlg(max_iterations=3).attack(header, observations[:1])  # numba compiles at the first call
     dlg = Dlg(start=RandomStarts(count=count), max_iterations=300)
     dlg_s = once(lambda: dlg.attack(header, observations[:1]))[0]
     return {"many": count, "search_each_s": search_s / count, "dlg_each_s": dlg_s / count}
