@@ -12,25 +12,44 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+Measure, Show = Callable[[bool], dict], Callable[[dict], None]
+
 # numpy, scipy and torch read these once, when they are loaded.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-SKIPPED = 77  # the exit code by which make and automake know a test that could not be run
+SKIPPED = 77  # the exit code by which automake knows a test that could not be run
 
 
 class MissingError(Exception):
     """What a benchmark needs is not here; the text says what."""
 
 
-def main(measure: Callable[[bool], dict], show: Callable[[dict], None]) -> None:
+def main(measure: Measure, show: Show) -> None:
     """``python benchmarks/NAME.py [--quick] [--out NAME.json]``, on one thread."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
-    parser.add_argument("--out", type=Path, help="a JSON file for the figures")
+    run(_parser().parse_args(), lambda: (measure, show))
+
+
+def main_by_name() -> None:
+    """``python benchmarks/command.py NAME …``: a module that it lacks is a reason to skip."""
+    parser = _parser()
+    parser.add_argument("name")
     options = parser.parse_args()
+
+    def load() -> tuple[Measure, Show]:
+        benchmark = import_module(options.name)
+        return benchmark.measure, benchmark.show
+
+    run(options, load)
+
+
+def run(options: argparse.Namespace, load: Callable[[], tuple[Measure, Show]]) -> None:
+    """Measure, write and show; or say what is missing."""
     on_one_thread()
     try:
+        measure, show = load()
         figures = measure(options.quick)
     except (MissingError, ModuleNotFoundError) as error:
+        if (getattr(error, "name", None) or "").startswith("veilmap"):
+            raise
         print(f"skipped: {error}")
         write_whole(options.out, {"skipped": str(error)})
         sys.exit(SKIPPED)
@@ -38,11 +57,17 @@ def main(measure: Callable[[bool], dict], show: Callable[[dict], None]) -> None:
     show(figures)
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
+    parser.add_argument("--out", type=Path, help="a JSON file for the figures")
+    return parser
+
+
 def on_one_thread() -> None:
     """Start this program again with all libraries of products held to one thread."""
     if any(os.environ.get(name) != "1" for name in THREAD_VARIABLES):
         held = dict.fromkeys(THREAD_VARIABLES, "1")
-        sys.stdout.flush()
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | held)
 
 
@@ -56,13 +81,4 @@ def write_whole(path: Path | None, content: dict) -> None:
 
 
 if __name__ == "__main__":
-    # By name, so that a module that is not installed is a reason to skip here too.
-    name = sys.argv[1]
-    sys.argv[1:2] = []
-    sys.argv[0] = str(Path(__file__).with_name(f"{name}.py"))
-    try:
-        benchmark = import_module(name)
-    except ModuleNotFoundError as error:
-        print(f"skipped: {error}")
-        sys.exit(SKIPPED)
-    main(benchmark.measure, benchmark.show)
+    main_by_name()

@@ -35,7 +35,7 @@ def measure(quick: bool) -> dict:
             "libraries of inspect": [*python, f"import {LIBRARIES['inspect']}"],
             "veilmap inspect": [*veilmap, "inspect", str(file)],
         }
-        return {"rows": ROWS, "commands": processes(commands, 2 if quick else 15)}
+        return {"rows": ROWS, "commands": processes(commands, 1 if quick else 15)}
 
 
 def _csv() -> str:
