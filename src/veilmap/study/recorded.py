@@ -18,6 +18,9 @@ class Updates(Protocol):
 
     def __iter__(self) -> Iterator[Observation]: ...
 
+    def of_user(self, user: str) -> Iterator[Observation]:
+        """What one user sent."""
+
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points."""
 
@@ -31,6 +34,10 @@ class Recorded:
 
     def __iter__(self) -> Iterator[Observation]:
         return iter(self.observations)
+
+    def of_user(self, user: str) -> Iterator[Observation]:
+        """What one user sent."""
+        return (each for each in self.observations if each.user == user)
 
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points."""
