@@ -5,7 +5,7 @@
 Every way gets the same updates and the same objective, the peers (``peers.py``) the same five
 random starts; where they end, the cosine is computed in float64 by the same code. ``search`` is
 timed between the peers, so that a busy spell meets both. A peer has *reached* the optimum if its
-cosine is at most 1e-6 below that of ``search``.
+cosine is at most 1e-6 below that of ``search``; ``apart_m`` is the way between their places.
 
 ``search_speedup`` is the time of the quickest peer that reached it over that of ``search``;
 ``search_speedup_published`` the same without the peers that were given a rule to stop, and
@@ -65,8 +65,9 @@ def _one_update(name: str, quick: bool) -> dict:
     best = Search().one(header, observation)  # and once to warm up
     for label, peer in chosen.items():
         seconds += [once(lambda: Search().one(header, observation))[0] for _ in range(5)]
-        peers[label] = _one_peer(peer, Loss(header, observation), starts, fine, quick)
-        peers[label]["reached"] = peers[label]["cosine"] >= best.cosine - REACHED
+        found, best_std = _one_peer(peer, Loss(header, observation), starts, fine, quick)
+        found["apart_m"] = float(np.linalg.norm(known.scaler.metres(best_std) - best.xy_m))
+        peers[label] = found | {"reached": found["cosine"] >= best.cosine - REACHED}
     search_s = statistics.median(seconds)
     reached = {label: each["seconds"] for label, each in peers.items() if each["reached"]}
     quickest_s = {
@@ -88,20 +89,23 @@ def _one_update(name: str, quick: bool) -> dict:
     }
 
 
-def _one_peer(peer: Peer, loss: Loss, starts: np.ndarray, fine: Matching, quick: bool) -> dict:
-    """Those that stop are timed three times, the long ones once."""
+def _one_peer(
+    peer: Peer, loss: Loss, starts: np.ndarray, fine: Matching, quick: bool
+) -> tuple[dict, np.ndarray]:
+    """Its figures, and its best end; those that stop are timed three times, the long ones once."""
     peer.way(loss, starts[:1], Rest(np.inf, 1))  # what the first call imports is not counted
     runs = [
         once(lambda: peer.way(loss, starts, peer.stop))
         for _ in range(3 if peer.stop and not quick else 1)
     ]
     found = runs[0][2]
-    cosines = fine.at(torch.from_numpy(found.ends)[None]).cosine.abs()
-    return {
+    cosines = fine.at(torch.from_numpy(found.ends)[None]).cosine[0].abs().nan_to_num(nan=-1.0)
+    figures = {
         "seconds": statistics.median(run[0] for run in runs),
         "evaluations": found.evaluations,
-        "cosine": float(torch.nan_to_num(cosines, nan=-1.0).max()),
+        "cosine": float(cosines.max()),
     }
+    return figures, found.ends[int(cosines.argmax())]
 
 
 def _floor(header, observation) -> dict:
@@ -157,9 +161,9 @@ def show(figures: dict) -> None:
     for name, found in figures["updates"].items():
         show_table(
             f"{name} ({found['points']:,} points)",
-            ("", "time", "of search", "gradients", "cosine", "reached"),
+            ("", "time", "of search", "gradients", "cosine", "reached", "apart"),
             [
-                ("search", duration(found["search_s"]), None, None, _cosine(found), "yes"),
+                ("search", duration(found["search_s"]), None, None, _cosine(found), "yes", None),
                 *(_peer_row(label, each, found) for label, each in found["peers"].items()),
             ],
         )
@@ -195,6 +199,7 @@ def _peer_row(label: str, each: dict, found: dict) -> tuple:
         f"{each['evaluations']:,}",
         f"{each['cosine']:.8f}",
         "yes" if each["reached"] else "no",
+        f"{each['apart_m']:,.1f} m",
     )
 
 
