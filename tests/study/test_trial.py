@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from veilmap.area import Area
+from veilmap.attacks.secure_sum import secure_sum
 from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
@@ -146,6 +148,20 @@ def test_only_the_updates_of_the_target_are_kept(small_campus):
     assert trial(small_campus, SETTINGS, None).observations == []
     everybody = trial(small_campus, SETTINGS, None, keep_updates=True).observations
     assert {each.user for each in everybody} == {"0", "2"}
+
+
+@pytest.mark.parametrize("fraction", [1.0, 0.5])
+def test_sums_made_while_training_are_those_of_all_updates(small_campus, fraction):
+    settings = replace(SETTINGS, training=replace(SETTINGS.training, fraction=fraction))
+    attacks = AttackSettings.of(method="neurons", secure_aggregation=True)
+    found = trial(small_campus, settings, attacks)
+    every = trial(small_campus, settings, attacks, keep_updates=True)
+    summed = list(secure_sum(every.observations))
+    assert [each.n for each in found.observations] == [each.n for each in summed]
+    for one, other in zip(found.observations, summed, strict=True):
+        assert one.weights_after.tobytes() == other.weights_after.tobytes()
+    one, other = (each.attacked.scores["neurons"].figures() for each in (found, every))
+    assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 
 def test_who_measured_most_is_found_also_if_a_defence_silences_him(small_campus):

@@ -22,7 +22,7 @@ from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.recorded import Recorded, Updates
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
-from veilmap.transcript import HEADER, Transcript
+from veilmap.transcript import HEADER, Entry, Transcript
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,18 @@ class Seen:
 
 
 def seen_of(
-    prepared: Prepared, observations: Sequence[Observation], batches: Truth | None = None
+    prepared: Prepared,
+    observations: Sequence[Observation],
+    batches: Truth | None = None,
+    senders: Sequence[Entry] = (),
 ) -> Seen:
-    """The observations of a run that was kept in memory, and the points that it trained on."""
+    """The observations of a run that was kept in memory, and the points that it trained on.
+
+    Where they are sums, ``senders`` are those in them.
+    """
     return Seen(
         None,
-        Recorded(prepared.header, observations),
+        Recorded(prepared.header, observations, senders),
         prepared.settings.configuration,
         prepared.data.timezone,
         _truth(prepared),

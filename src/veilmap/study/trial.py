@@ -1,19 +1,19 @@
 """One configuration with one seed, trained and attacked: the unit that studies are made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
 from veilmap.area import Area
 from veilmap.errors import out_of_range, refuse
-from veilmap.federation.observation import Observation, Recorder
-from veilmap.federation.server import sample_users
+from veilmap.federation.observation import Observation
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.study.attack import attack
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.kept_updates import Kept, train_and_keep_all, train_for
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row
 from veilmap.study.seen import seen_of
@@ -136,50 +136,13 @@ def trial(
         prepared = prepared.in_area(area)
     if same_round is not None:
         prepared = same_round.apply(prepared)
-    if keep_updates or (attacks is not None and attacks.who.secure_aggregation):
-        run, seen = _trained(prepared, None, past)
+    if keep_updates:
+        kept = train_and_keep_all(prepared, past)
     elif attacks is None:
-        run, seen = train_prepared(prepared, past=past, keep=prepared.users), Recorder()
+        kept = Kept(train_prepared(prepared, past=past, keep=prepared.users))
     else:
-        run, seen = _trained_for(prepared, attacks.who.target, past)
+        kept = train_for(prepared, attacks.who, past)
     if attacks is None:
-        return Trial(run, None, seen.observations)
-    known = seen_of(prepared, seen.observations)
-    return Trial(run, attack(known, attacks, keep_path=keep_path), seen.observations)
-
-
-def _trained(prepared: Prepared, target: str | None, past: bool) -> tuple[Run, Recorder]:
-    """A run, and the updates of one user or of all; an update is half a megabyte."""
-    seen = Recorder(() if target is None else (target,))
-    return train_prepared(prepared, seen, past=past, keep=prepared.users), seen
-
-
-def _trained_for(prepared: Prepared, target: str | None, past: bool) -> tuple[Run, Recorder]:
-    """A run, and the updates of the user asked for, or of the one who measured most.
-
-    Who that is must be known before training, if not all updates are to be held in memory. It is,
-    unless a defence leaves a phone no point to train on; then the same run is made once more.
-    """
-    expected = target or _measured_most(prepared, _asked(prepared))
-    run, seen = _trained(prepared, expected, past)
-    sent = {t: tuple(batches) for t, batches in run.batches.items()}
-    found = target or _measured_most(prepared, sent)
-    return (run, seen) if found in (expected, None) else _trained(prepared, found, past)
-
-
-def _asked(prepared: Prepared) -> dict[int, tuple[str, ...]]:
-    """Who has data in each round and is asked for an update."""
-    plan, users = prepared.plan, prepared.users
-    return {
-        this.number: tuple(u for u in sample_users(plan, users, this.number) if u in this.data)
-        for this in prepared.rounds
-    }
-
-
-def _measured_most(prepared: Prepared, senders: Mapping[int, Sequence[str]]) -> str | None:
-    """By the points of those rounds in which a user sends; of equals, the first to send."""
-    points: dict[str, int] = {}
-    for this in prepared.rounds:
-        for user in senders[this.number]:
-            points[user] = points.get(user, 0) + len(this.data[user])
-    return max(points, key=lambda user: points[user], default=None)
+        return Trial(kept.run, None, kept.observations)
+    known = seen_of(prepared, kept.observations, senders=kept.senders)
+    return Trial(kept.run, attack(known, attacks, keep_path=keep_path), kept.observations)
