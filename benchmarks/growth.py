@@ -11,7 +11,7 @@ updates of that user alone are kept. People have 50 places each, all under one c
 * rounds: 7 users with 25 measurements in each, B = 20, E = 5.
 * the demand: 10,000 users and 10 rounds.
 
-``slope`` is that of the logarithms over the last decade: 1 is linear, 2 quadratic.
+``slope`` is that of the logarithms between the last two points: 1 is linear, 2 quadratic.
 """
 
 import json
@@ -30,19 +30,25 @@ STAGES = ("read", "prepare", "train", "attack")
 PLACES, DAY_US = 50, 86_400_000_000
 ONE_PASS = {"batch_size": "inf", "epochs": 1}
 FEDAVG = {"batch_size": 20, "epochs": 5}
+SIZES = {
+    "full": {
+        "measurements": (10**4, 10**5, 10**6, 10**7),
+        "users": (7, 100, 1000, 10_000),
+        "rounds": (1, 10, 100, 1000),
+    },
+    "quick": {"measurements": (10**4,), "users": (7, 100), "rounds": (1, 10)},
+}
 # Bursts would be one per user where many measurements lie close; rows at random always split.
 COMMON = {"interval": "1d", "split": "random", "learning_rate": 1e-5}
 
 
 def measure(quick: bool) -> dict:
     """By what grows, the points; and the demand, in the full form."""
-    exponents = (1, 2) if quick else (1, 2, 3, 4)
-    measurements = (10**4,) if quick else (10**4, 10**5, 10**6, 10**7)
-    few = [10 if quick else 100, 10]
+    counts = SIZES["quick" if quick else "full"]
     sizes = {
-        "measurements": [(*few, n // (few[0] * few[1]), ONE_PASS) for n in measurements],
-        "users": [(max(10**e, 7), 1, 25, FEDAVG) for e in exponents],
-        "rounds": [(7, 10 ** (e - 1), 25, FEDAVG) for e in exponents],
+        "measurements": [(100, 10, n // 1000, ONE_PASS) for n in counts["measurements"]],
+        "users": [(n, 1, 25, FEDAVG) for n in counts["users"]],
+        "rounds": [(7, n, 25, FEDAVG) for n in counts["rounds"]],
     }
     found = {name: {"points": [_point(*each) for each in points]} for name, points in sizes.items()}
     for name, each in found.items():
@@ -91,7 +97,7 @@ def write_world(file: Path, users: int, rounds: int, each: int) -> None:
 
 
 def _slopes(name: str, points: list[dict]) -> dict:
-    """Over the last decade, of the whole path, of each stage and of the peak."""
+    """Between the last two points, of the whole path, of each stage and of the peak."""
     if len(points) < 2:
         return {}
     first, last = points[-2:]
@@ -115,7 +121,7 @@ def show(figures: dict) -> None:
         show_table(_title(name), columns, map(_row, found["points"]), left=0)
         if found.get("slope"):
             slopes = ", ".join(f"{each} {slope:.2f}" for each, slope in found["slope"].items())
-            note(f"slopes over the last decade: {slopes}")
+            note(f"slopes between the last two: {slopes}")
 
 
 def _title(name: str) -> str:
