@@ -199,7 +199,7 @@ def _peer_row(label: str, each: dict, found: dict) -> tuple:
         f"{each['evaluations']:,}",
         f"{each['cosine']:.8f}",
         "yes" if each["reached"] else "no",
-        f"{each['apart_m']:,.1f} m",
+        f"{each['apart_m']:.1f} m" if each["apart_m"] < 1000 else "> 1 km",
     )
 
 
