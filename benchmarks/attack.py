@@ -118,6 +118,7 @@ def _floor(header, observation) -> dict:
     return {
         **{f"{name}_places": count for (name, _), count in places.items()},
         **{f"{name}_products_us": 1e6 * seconds for name, seconds in each_s.items()},
+        **{f"{name}_gflops": _operations(header.network) / s / 1e9 for name, s in each_s.items()},
         "seconds": floor_s,
         "ratio": took["search"]["seconds"] / floor_s,
     }
@@ -156,6 +157,12 @@ def _products(network, dtype: torch.dtype) -> Callable[[], None]:
     return products
 
 
+def _operations(network) -> int:
+    """Of three products for one place: a multiplication and an addition per weight."""
+    second, first = network.shapes[1]
+    return 3 * 2 * second * first
+
+
 def show(figures: dict) -> None:
     """A table per update."""
     for name, found in figures["updates"].items():
@@ -175,7 +182,7 @@ def show(figures: dict) -> None:
         )
         note(
             f"places looked at: {looked}; three products for each take "
-            f"{duration(floor['seconds'])}, search {times(floor['ratio'])} that"
+            f"{duration(floor['seconds'])} ({_rates(floor)}), search {times(floor['ratio'])} that"
         )
     show_table(
         "search, over all updates",
@@ -200,6 +207,14 @@ def _peer_row(label: str, each: dict, found: dict) -> tuple:
         f"{each['cosine']:.8f}",
         "yes" if each["reached"] else "no",
         f"{each['apart_m']:.1f} m" if each["apart_m"] < 1000 else "> 1 km",
+    )
+
+
+def _rates(floor: dict) -> str:
+    """To be held against those of ``ceiling``."""
+    rates = {each: rate for each, rate in floor.items() if each.endswith("_gflops")}
+    return ", ".join(
+        f"{each.removesuffix('_gflops')} at {rate:.0f} GFLOP/s" for each, rate in rates.items()
     )
 
 

@@ -21,6 +21,7 @@ def machine() -> dict[str, Any]:
         "changed": bool(_git("status", "--porcelain", "--untracked-files=no")),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
+        "threads": _threads(),
         "caches": _caches(),
         "memory_gb": round(_memory_bytes() / 1e9, 1),
         "system": platform.platform(),
@@ -28,6 +29,13 @@ def machine() -> dict[str, Any]:
         "libraries": {name: _version(name) for name in LIBRARIES},
         "blas": _blas(),
     }
+
+
+def _threads() -> dict[str, int]:
+    """As the benchmarks run: products on one, where a table does not say more; tables on all."""
+    import polars
+
+    return {"products": 1, "polars": polars.thread_pool_size()}
 
 
 def _git(*command: str) -> str | None:

@@ -41,7 +41,16 @@ def test_the_record_says_what_was_measured_on_what(record):
     about = content["machine"]
     assert about["cores"] >= 1
     assert about["libraries"]["torch"]
-    assert set(about) >= {"date", "commit", "cpu", "caches", "memory_gb", "python", "blas"}
+    assert set(about) >= {
+        "date",
+        "commit",
+        "cpu",
+        "caches",
+        "memory_gb",
+        "python",
+        "blas",
+        "threads",
+    }
 
 
 def test_every_benchmark_prints_a_table(record):
