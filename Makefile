@@ -1,7 +1,7 @@
 # make audit   find out on the simulated campus how near the server comes, and what keeps it away
 # make test    all tests
 # make check   format, lint, types, direction of imports
-# make bench   speed, side by side with the usual way
+# make bench   speed, side by side with the usual way: tables, and bench.json
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,13 +23,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)
-	$(BIN)/python benchmarks/train.py
-	$(BIN)/python benchmarks/attack.py
-	$(BIN)/python benchmarks/cluster.py
-	$(BIN)/python benchmarks/flower.py
-	$(BIN)/python benchmarks/secure_sum.py
-	$(BIN)/python benchmarks/inspect_csv.py
-	$(BIN)/python benchmarks/simulate_campus.py
+	$(BIN)/python benchmarks/run.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,238 +1,226 @@
-"""Attacks on one update against the usual double back-propagation, one thread.
+"""``Search`` against the usual ways to run Algorithm 2, and against its own floor; one thread.
 
     python benchmarks/attack.py
 
-One observation for all: the FedSGD update (B = inf, E = 1, η = 1e-3, raw labels) of the paper's
-network, fresh weights, by the campus world's densest user in week 1. The usual loop, Adam for
-1,000 iterations from each of 5 starts, is timed before and after the search
-(``search_speedup``); then once more with the paper's rule of rest, by which most starts stop
-early (``search_speedup_early``). An iteration of DLG by linear regions is timed beside one by
-automatic differentiation, in both precisions, along the same way (``dlg_double_us``,
-``dlg_double_speedup``). Prints a table and, as the last line, JSON with these, ``neurons_ms``,
-``heatmap_s`` and ``heatmap_again_s``.
+Every way gets the same updates and the same objective, the peers (``peers.py``) the same five
+random starts; where they end, the cosine is computed in float64 by the same code. ``search`` is
+timed between the peers, so that a busy spell meets both. A peer has *reached* the optimum if its
+cosine is at most 1e-6 below that of ``search``; ``apart_m`` is the way between their places.
+
+``search_speedup`` is the time of the quickest peer that reached it over that of ``search``;
+``search_speedup_published`` the same without the peers that were given a rule to stop, and
+``search_speedup_any`` of the quickest peer, whatever it reached. Of each the least of all updates
+counts. ``floor_ratio`` is the time of ``search`` over that of three matrix products for each place
+that it looks at, in the same precision, at the rate of a large batch.
 """
 
-# ruff: noqa: E402 - the variables below count only before numpy is imported.
-import os
-
-# The products of numpy and scipy take one thread like torch's.
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import importlib.util
-import json
-import platform
 import statistics
-import time
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 
 import numpy as np
 import torch
+from command import main
+from observations import SETTINGS, observe
+from peers import PEERS, Loss, Peer, Rest
+from table import duration, note, show_table, times
+from timing import in_turn, once
 
-import veilmap
-from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.matching import Matching, leaked_gradient
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.optimisers import Adam
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import RandomStarts
-from veilmap.attacks.together import walk_together
-from veilmap.attacks.walk import walk_one_by_one
-from veilmap.attacks.walker import Rest, Walker
-from veilmap.federation.client import user_update
-from veilmap.federation.observation import Observation
-from veilmap.model.threads import one_thread
-from veilmap.study.prepare import prepare
-from veilmap.study.settings import RunSettings
 
-FEDSGD = {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
-FEDAVG = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
-# Of 0.01, 0.02, 0.05 and 0.1 the step that takes the peer the fewest iterations to rest (1369, 799,
-# 679 and 714 in all); the cosines agree to 1e-8.
-PEER_RATE, PEER_STARTS, PEER_ITERATIONS = 0.05, 5, 1000
-# The paper's rule of rest.
-STILL_M, STILL_ITERATIONS = 0.1, 10
-BATCH, DLG_ITERATIONS = 1000, 300
-PRECISIONS = {"double": torch.float64, "single": torch.float32}
+STARTS, REACHED = 5, 1e-6
+# Rows at which the products run at their best rate.
+BATCH_ROWS = 384
+SPEEDUPS = ("search_speedup", "search_speedup_published", "search_speedup_any")
 
 
-class UsualLoop:
-    """nn.Module, autograd through the gradient, torch.optim.Adam on (x', y'), float32."""
-
-    def __init__(self, header, observation):
-        network, self.scaler = header.network, header.side_knowledge.scaler
-        layers = []
-        for level, (outputs, inputs) in enumerate(network.shapes):
-            layers.append(torch.nn.Linear(inputs, outputs))
-            if level < len(network.hidden):
-                layers.append({"relu": torch.nn.ReLU, "sigmoid": torch.nn.Sigmoid}[
-                    network.activations[level]]())  # fmt: skip
-        self.module = torch.nn.Sequential(*layers)
-        start = torch.from_numpy(observation.weights_before.copy())
-        torch.nn.utils.vector_to_parameters(start, self.module.parameters())
-        leaked = leaked_gradient(observation)
-        flat = torch.from_numpy((leaked / np.linalg.norm(leaked)).astype(np.float32))
-        shapes = [parameter.shape for parameter in self.module.parameters()]
-        parts = flat.split([shape.numel() for shape in shapes])
-        self.leaked = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-
-    def run(self, start_std, stop_early):
-        """The dummy location at the end, and how many iterations it took."""
-        x = torch.tensor(start_std[None], dtype=torch.float32, requires_grad=True)
-        y = torch.tensor([[-95.0]], requires_grad=True)
-        optimiser = torch.optim.Adam([x, y], lr=PEER_RATE)
-        scale_m = torch.tensor(self.scaler.scale_m, dtype=torch.float32)
-        iterations = still = 0
-        while iterations < PEER_ITERATIONS and still < STILL_ITERATIONS:
-            before = x.detach().clone()
-            optimiser.zero_grad()
-            self.distance(x, y).backward(inputs=[x, y])
-            optimiser.step()
-            moved_m = float(((x.detach() - before) * scale_m).norm())
-            still = still + 1 if stop_early and moved_m < STILL_M else 0
-            iterations += 1
-        return x.detach().numpy()[0].astype(np.float64), iterations
-
-    def distance(self, x, y):
-        loss = torch.nn.functional.mse_loss(self.module(x), y)
-        dummy = torch.autograd.grad(loss, self.module.parameters(), create_graph=True)
-        inner = sum((ours * theirs).sum() for ours, theirs in zip(dummy, self.leaked, strict=True))
-        length = sum((ours**2).sum() for ours in dummy).sqrt()
-        return 1 - inner / length
+def measure(quick: bool) -> dict:
+    """By update: search, its floor, and the peers."""
+    torch.set_num_threads(1)
+    names = list(SETTINGS)[: 1 if quick else None]
+    found = {name: _one_update(name, quick) for name in names}
+    return {
+        **{name: _least(each[name] for each in found.values()) for name in SPEEDUPS},
+        "floor_ratio": max(each["floor"]["ratio"] for each in found.values()),
+        "breaching": "measured" if find_spec("breaching") else "not installed",
+        "updates": found,
+    }
 
 
-def observe(data, training, count=1):
-    """The header, and the largest updates of the first weeks, all from the fresh weights."""
-    settings = RunSettings.of(interval="1w", label_offset_dbm="none", **training)
-    prepared = prepare(data, settings)
-    weights = prepared.plan.network.initialise(prepared.plan.seed)
-    chosen = [(this, user) for this in prepared.rounds[:4] for user in this.data]
-    chosen.sort(key=lambda each: (each[0].number != 1, -len(each[0].data[each[1]])))
-    observations = []
-    for this, user in chosen[:count]:
-        points = this.data[user]
-        after = user_update(prepared.plan, weights, points, user, this.number)
-        observations.append(
-            Observation(this.number, user, weights, after, len(points), this.start_s)
-        )
-    return prepared.header, observations
+def _least(ratios: Iterable[float | None]) -> float | None:
+    return min((each for each in ratios if each is not None), default=None)
 
 
-def peer(header, observation, stop_early=False):
-    """Seconds of all starts, the best cosine in float64, and all iterations."""
+def _one_update(name: str, quick: bool) -> dict:
+    header, (observation,) = observe(name)
     known = header.side_knowledge
-    starts_m = RandomStarts(count=PEER_STARTS).points(known.area, observation.round, None)
+    starts_m = RandomStarts(count=STARTS).points(known.area, observation.round, None)
     starts = known.scaler.finely(starts_m)
-    before = time.perf_counter()
-    loop = UsualLoop(header, observation)
-    ends, iterations = zip(*[loop.run(start, stop_early) for start in starts], strict=True)
-    seconds = time.perf_counter() - before
     gradient = leaked_gradient(observation)
-    matching = Matching.of(header.network, [observation.weights_before], [gradient])
-    cosines = matching.at(torch.from_numpy(np.stack(ends))[None]).cosine.abs()
-    return seconds, float(cosines.max()), sum(iterations)
-
-
-def timed(job):
-    start = time.perf_counter()
-    result = job()
-    return time.perf_counter() - start, result
-
-
-def median_seconds(job, times):
-    return statistics.median(timed(job)[0] for _ in range(times))
-
-
-def search_rows(header, observation):
-    """The peer before and after the search, so that a busy spell meets both."""
-    Search().one(header, observation)
-    first = peer(header, observation)
-    seconds = median_seconds(lambda: Search().one(header, observation), 20)
-    second = peer(header, observation)
-    early_s, early_cosine, early_iterations = peer(header, observation, stop_early=True)
-    peer_s = statistics.median([first[0], second[0]])
-    cosine = Search().one(header, observation).cosine
+    fine = Matching.of(header.network, [observation.weights_before], [gradient])
+    chosen = {name: peer for name, peer in PEERS.items() if peer.quick or not quick}
+    peers, seconds = {}, []
+    best = Search().one(header, observation)  # and once to warm up
+    for label, peer in chosen.items():
+        seconds += [once(lambda: Search().one(header, observation))[0] for _ in range(5)]
+        found, best_std = _one_peer(peer, Loss(header, observation), starts, fine, quick)
+        found["apart_m"] = float(np.linalg.norm(known.scaler.metres(best_std) - best.xy_m))
+        peers[label] = found | {"reached": found["cosine"] >= best.cosine - REACHED}
+    search_s = statistics.median(seconds)
+    reached = {label: each["seconds"] for label, each in peers.items() if each["reached"]}
+    quickest_s = {
+        "search_speedup": _least(reached.values()),
+        "search_speedup_published": _least(
+            took for label, took in reached.items() if chosen[label].stop is None
+        ),
+        "search_speedup_any": _least(each["seconds"] for each in peers.values()),
+    }
     return {
-        "search_speedup": round(peer_s / seconds, 1),
-        "search_speedup_early": round(early_s / seconds, 1),
-        "search_ms": round(1e3 * seconds, 1),
-        "peer_s": round(peer_s, 3),
-        "peer_iterations": first[2],
-        "peer_early_s": round(early_s, 3),
-        "peer_early_iterations": early_iterations,
-        "search_cosine": cosine,
-        "peer_cosine": first[1],
-        "search_at_least_as_good": bool(cosine >= max(first[1], early_cosine)),
+        "points": observation.n,
+        "search_s": search_s,
+        "search_least_s": min(seconds),
+        "search_most_s": max(seconds),
+        "search_cosine": best.cosine,
+        **{each: took and took / search_s for each, took in quickest_s.items()},
+        "floor": _floor(header, observation),
+        "peers": peers,
     }
 
 
-def batch_rows(header, observations):
-    """A thousand attacks: updates for the search, starts of one update for DLG."""
-    many = [observations[i % len(observations)] for i in range(BATCH)]
-    search_s, _ = timed(lambda: Search().attack(header, many))
-    dlg = Dlg(start=RandomStarts(count=BATCH), max_iterations=DLG_ITERATIONS)
-    dlg_s, _ = timed(lambda: dlg.attack(header, observations[:1]))
+def _one_peer(
+    peer: Peer, loss: Loss, starts: np.ndarray, fine: Matching, quick: bool
+) -> tuple[dict, np.ndarray]:
+    """Its figures, and its best end; those that stop are timed three times, the long ones once."""
+    peer.way(loss, starts[:1], Rest(np.inf, 1))  # what the first call imports is not counted
+    runs = [
+        once(lambda: peer.way(loss, starts, peer.stop))
+        for _ in range(3 if peer.stop and not quick else 1)
+    ]
+    found = runs[0][2]
+    cosines = fine.at(torch.from_numpy(found.ends)[None]).cosine[0].abs().nan_to_num(nan=-1.0)
+    figures = {
+        "seconds": statistics.median(run[0] for run in runs),
+        "evaluations": found.evaluations,
+        "cosine": float(cosines.max()),
+    }
+    return figures, found.ends[int(cosines.argmax())]
+
+
+def _floor(header, observation) -> dict:
+    """Three products for each place that the search looks at, and nothing else."""
+    places = _places_looked_at(header, observation)
+    jobs = {name: _products(header.network, dtype) for name, dtype in places}
+    took = in_turn(jobs | {"search": lambda: Search().one(header, observation)}, 15)
+    each_s = {name: took[name]["seconds"] / BATCH_ROWS for name in jobs}
+    floor_s = sum(count * each_s[name] for (name, _), count in places.items())
     return {
-        "search_ms_each_of_1000": round(1e3 * search_s / BATCH, 1),
-        "dlg_ms_each_of_1000": round(1e3 * dlg_s / BATCH, 1),
+        **{f"{name}_places": count for (name, _), count in places.items()},
+        **{f"{name}_products_us": 1e6 * seconds for name, seconds in each_s.items()},
+        **{f"{name}_gflops": _operations(header.network) / s / 1e9 for name, s in each_s.items()},
+        "seconds": floor_s,
+        "ratio": took["search"]["seconds"] / floor_s,
     }
 
 
-def dlg_rows(header, observation):
-    """Microseconds per iteration of one location, each way three times in turn."""
-    gradient = leaked_gradient(observation)
-    matching = Matching.of(header.network, [observation.weights_before], [gradient])
-    rows = {}
-    for name, dtype in PRECISIONS.items():
-        ways = {walk_one_by_one: [], walk_together: []}
-        for _ in range(3):
-            for way, times in ways.items():
-                times.append(iteration_us(way, matching.to(dtype)))
-        fast_us, usual_us = (statistics.median(times) for times in ways.values())
-        rows[f"dlg_{name}_us"] = round(fast_us, 1)
-        rows[f"dlg_{name}_autograd_us"] = round(usual_us, 1)
-        rows[f"dlg_{name}_speedup"] = round(usual_us / fast_us, 1)
-    return rows
+def _places_looked_at(header, observation) -> dict[tuple[str, torch.dtype], int]:
+    """By precision, counted where the objective is computed."""
+    counts: dict[tuple[str, torch.dtype], int] = {}
+    at = Matching.at
+
+    def counted(matching: Matching, x: torch.Tensor):
+        key = str(x.dtype).removeprefix("torch."), x.dtype
+        counts[key] = counts.get(key, 0) + x.shape[0] * x.shape[1]
+        return at(matching, x)
+
+    Matching.at = counted
+    try:
+        Search().one(header, observation)
+    finally:
+        Matching.at = at
+    return counts
 
 
-def iteration_us(way, matching):
-    rest = Rest((1.0, 1.0), 1e-30, 10**9, DLG_ITERATIONS, (0.0, 0.0), np.inf)
-    walker = Walker((0.5, 0.5), rest)
-    way(matching, [[walker]], -95.0, lambda: Adam(0.02), lambda count: None)
-    return 1e6 * walker.seconds / walker.iterations
+def _products(network, dtype: torch.dtype) -> Callable[[], None]:
+    """For a batch of places: h W_2ᵀ, δ_2 W_2 and h G_2ᵀ."""
+    second, first = network.shapes[1]
+    h, delta = torch.randn(BATCH_ROWS, first).to(dtype), torch.randn(BATCH_ROWS, second).to(dtype)
+    matrix, leaked = (torch.randn(second, first).to(dtype) for _ in range(2))
+    forward, inner, back = torch.empty_like(delta), torch.empty_like(delta), torch.empty_like(h)
+
+    def products() -> None:
+        torch.mm(h, matrix.T, out=forward)
+        torch.mm(delta, matrix, out=back)
+        torch.mm(h, leaked.T, out=inner)
+
+    return products
 
 
-def heatmap_rows(data, header, observations):
-    runs = [Heatmap(cells=2500).attack(header, observations[:4]) for _ in range(3)]
-    again = [each.seconds for run in runs for each in run[1:]]
-    fedavg_header, fedavg = observe(data, FEDAVG)
-    fedavg_s = median_seconds(lambda: Heatmap().attack(fedavg_header, fedavg), 3)
-    return {
-        "heatmap_s": round(statistics.median(run[0].seconds for run in runs), 2),
-        "heatmap_again_s": round(statistics.median(again), 2),
-        "heatmap_fedavg_s": round(fedavg_s, 2),
-    }
+def _operations(network) -> int:
+    """Of three products for one place: a multiplication and an addition per weight."""
+    second, first = network.shapes[1]
+    return 3 * 2 * second * first
 
 
-def main():
-    data = veilmap.read("campus")
-    with one_thread():
-        header, observations = observe(data, FEDSGD, count=4)
-        observation = observations[0]
-        result = search_rows(header, observation)
-        neurons_s = median_seconds(lambda: Neurons().one(header, observation), 200)
-        result["neurons_ms"] = round(1e3 * neurons_s, 2)
-        result |= dlg_rows(header, observation)
-        result |= heatmap_rows(data, header, observations)
-        result |= batch_rows(header, observations)
-    result["points"] = observation.n
-    installed = importlib.util.find_spec("breaching") is not None
-    result["breaching"] = "installed, not measured" if installed else "not installed"
-    print(f"{platform.machine()}, torch {torch.__version__}, one thread")
-    for name, value in result.items():
-        print(f"{name:24s} {value}")
-    print(json.dumps(result))
+def show(figures: dict) -> None:
+    """A table per update."""
+    for name, found in figures["updates"].items():
+        show_table(
+            f"{name} ({found['points']:,} points)",
+            ("", "time", "of search", "gradients", "cosine", "reached", "apart"),
+            [
+                ("search", duration(found["search_s"]), None, None, _cosine(found), "yes", None),
+                *(_peer_row(label, each, found) for label, each in found["peers"].items()),
+            ],
+        )
+        floor = found["floor"]
+        looked = ", ".join(
+            f"{count:,} in {name.removesuffix('_places')}"
+            for name, count in floor.items()
+            if name.endswith("_places")
+        )
+        note(
+            f"places looked at: {looked}; three products for each take "
+            f"{duration(floor['seconds'])} ({_rates(floor)}), search {times(floor['ratio'])} that"
+        )
+    show_table(
+        "search, over all updates",
+        ("how many times as long takes", ""),
+        [
+            ("the quickest peer that reached it", times(figures["search_speedup"])),
+            ("the same, of those as published", times(figures["search_speedup_published"])),
+            ("the quickest peer, whatever it reached", times(figures["search_speedup_any"])),
+            ("search itself, over three products a place", times(figures["floor_ratio"])),
+        ],
+    )
+    if figures["breaching"] != "measured":
+        note("breaching is not installed and was not measured")
+
+
+def _peer_row(label: str, each: dict, found: dict) -> tuple:
+    return (
+        label,
+        duration(each["seconds"]),
+        times(each["seconds"] / found["search_s"]),
+        f"{each['evaluations']:,}",
+        f"{each['cosine']:.8f}",
+        "yes" if each["reached"] else "no",
+        f"{each['apart_m']:.1f} m" if each["apart_m"] < 1000 else "> 1 km",
+    )
+
+
+def _rates(floor: dict) -> str:
+    """To be held against those of ``ceiling``."""
+    rates = {each: rate for each, rate in floor.items() if each.endswith("_gflops")}
+    return ", ".join(
+        f"{each.removesuffix('_gflops')} at {rate:.0f} GFLOP/s" for each, rate in rates.items()
+    )
+
+
+def _cosine(found: dict) -> str:
+    return f"{found['search_cosine']:.8f}"
 
 
 if __name__ == "__main__":
-    main()
+    main(measure, show)

@@ -1,154 +1,148 @@
 """DBSCAN of a campus of points against scikit-learn's, one thread.
 
-    python benchmarks/cluster.py [--points 170000] [--min-points 1]
+    python benchmarks/cluster.py
 
-Each row is a fresh process: seconds of the clustering alone, and the peak of its memory
-(``peak_megabytes``: with numpy, scipy and the points). Points lie on 3 km²: uniform, around 300
-places with heavy tails, or each at one of n / 50 positions, as resting phones repeat theirs.
-scikit-learn lists all neighbours, so it is run only where these lists stay below 2 GB; ``speedup``
-is its time over ours, from the same points by turns, and the labels of both must be equal. Prints
-a table and, as the last line, JSON with the slowest ``seconds``, the highest ``peak_megabytes`` and
-the lowest ``speedup``.
+Each row is a fresh process: seconds of the clustering alone, and the peak of its memory (with
+numpy, scipy and the points). Points lie on 3 km²: uniform, around 300 places with heavy tails, or
+each at one of n / 50 positions, as resting phones repeat theirs. scikit-learn lists all
+neighbours, so it is run only where these lists stay below 2 GB; ``speedup`` is its time over ours,
+from the same points by turns, and the labels of both must be equal.
 """
 
-# ruff: noqa: E402 - the variables below count only before numpy is imported.
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import argparse
 import json
-import resource
-import subprocess
 import sys
-import time
 
 import numpy as np
+from command import main
 from scipy.spatial import cKDTree
+from table import duration, note, show_table, times
+from timing import once, process
 
 KINDS = ("uniform", "clustered", "repeated")
 EPS_M = (0.1, 1.0, 5.0, 50.0, 200.0)
 UTM_M = (590_000.0, 4_270_000.0)
 PEER_BYTES = 2e9
+SAME = ("clusters", "noise", "check")
 
 
-def world(kind, n):
-    """The points at the place of a campus in UTM coordinates."""
-    draw = np.random.default_rng(0)
-    near = draw.uniform(0, 1700, (300, 2))[draw.integers(0, 300, n)]
-    return (
-        UTM_M
-        + {
-            "uniform": lambda: draw.uniform(0, 1700, (n, 2)),
-            "clustered": lambda: near + draw.standard_t(3, (n, 2)) * 8,
-            "repeated": lambda: draw.uniform(0, 1700, (n // 50, 2))[draw.integers(0, n // 50, n)],
-        }[kind]()
-    )
+def measure(quick: bool) -> dict:
+    """One row per kind of points and ε; the slowest, the largest and the least speed-up."""
+    points = 5_000 if quick else 170_000
+    rows = [
+        _row(kind, eps_m, points) for kind in KINDS for eps_m in (EPS_M[3:4] if quick else EPS_M)
+    ]
+    return {
+        "points": points,
+        "min_points": 1,
+        "seconds": max(row["seconds"] for row in rows),
+        "peak_mb": max(row["peak_mb"] for row in rows),
+        "speedup": min((row["speedup"] for row in rows if row["speedup"]), default=None),
+        "rows": rows,
+    }
 
 
-def ours(xy_m, eps_m, min_points):
-    from veilmap.defences.clustering.dbscan import dbscan
-
-    return dbscan(xy_m, eps_m, min_points)
-
-
-def theirs(xy_m, eps_m, min_points):
-    from sklearn.cluster import DBSCAN
-
-    return DBSCAN(eps=eps_m, min_samples=min_points, algorithm="kd_tree").fit(xy_m).labels_
-
-
-WAYS = {"ours": ours, "theirs": theirs}
-
-
-def run_one(way, kind, eps_m, points, min_points):
-    """In this process: seconds, megabytes, clusters, and a sum that tells labels apart."""
-    xy_m = world(kind, points)
-    # What the first call imports is not counted.
-    WAYS[way](xy_m[:20], eps_m, min_points)
-    start = time.perf_counter()
-    labels = WAYS[way](xy_m, eps_m, min_points)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "peak_megabytes": peak / 1e3,
-                "clusters": int(labels.max()) + 1,
-                "noise": int((labels < 0).sum()),
-                "check": int((labels.astype(np.int64) * np.arange(points)).sum()),
-            }
-        )
-    )
+def _row(kind: str, eps_m: float, points: int) -> dict:
+    """Our two runs around the peer's one, so that a busy spell meets both."""
+    first = _in_a_process("ours", kind, eps_m, points)
+    peer = None
+    if 8 * _neighbours(kind, eps_m, points) < PEER_BYTES:
+        peer = _in_a_process("theirs", kind, eps_m, points)
+        if any(peer[name] != first[name] for name in SAME):
+            raise SystemExit(f"the labels differ on {kind} points with eps {eps_m:g} m")
+    second = _in_a_process("ours", kind, eps_m, points)
+    seconds = (first["seconds"] + second["seconds"]) / 2
+    return {
+        "kind": kind,
+        "eps_m": eps_m,
+        "clusters": first["clusters"],
+        "noise": first["noise"],
+        "seconds": seconds,
+        "peak_mb": first["peak_mb"],
+        "peer_s": peer and peer["seconds"],
+        "peer_mb": peer and peer["peak_mb"],
+        "speedup": peer and peer["seconds"] / seconds,
+    }
 
 
-def in_a_process(way, kind, eps_m, options):
-    command = [sys.executable, __file__, "--points", str(options.points)]
-    command += ["--min-points", str(options.min_points), "--one", way, kind, str(eps_m)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+def _in_a_process(way: str, kind: str, eps_m: float, points: int) -> dict:
+    ran = process([sys.executable, __file__, "--one", way, kind, str(eps_m), str(points)])
+    return json.loads(ran["output"]) | {"peak_mb": ran["peak_mb"]}
 
 
-def neighbours(kind, eps_m, points):
+def _neighbours(kind: str, eps_m: float, points: int) -> float:
     """How many of them scikit-learn would list, estimated from 200 points."""
     xy_m = world(kind, points)
     some = xy_m[:: max(points // 200, 1)]
     return cKDTree(xy_m).query_ball_point(some, eps_m, return_length=True).mean() * points
 
 
-def measure(kind, eps_m, options):
-    """Our two runs around the peer's one, so that a busy spell meets both."""
-    first = in_a_process("ours", kind, eps_m, options)
-    row = {"kind": kind, "eps_m": eps_m, "speedup": None, "peer_s": None, "peer_mb": None}
-    if 8 * neighbours(kind, eps_m, options.points) < PEER_BYTES:
-        peer = in_a_process("theirs", kind, eps_m, options)
-        assert {name: peer[name] for name in ("clusters", "noise", "check")} == {
-            name: first[name] for name in ("clusters", "noise", "check")
-        }
-        row |= {"peer_s": round(peer["seconds"], 2), "peer_mb": round(peer["peak_megabytes"])}
-    second = in_a_process("ours", kind, eps_m, options)
-    seconds = (first["seconds"] + second["seconds"]) / 2
-    if row["peer_s"] is not None:
-        row["speedup"] = round(peer["seconds"] / seconds, 2)
-    row |= {name: first[name] for name in ("clusters", "noise")}
-    return row | {"seconds": round(seconds, 2), "peak_megabytes": round(first["peak_megabytes"])}
-
-
-def table(options):
-    shown = ("kind", "eps_m", "clusters", "noise", "seconds", "peak_megabytes")
-    shown += ("peer_s", "peer_mb", "speedup")
-    print("| " + " | ".join(shown) + " |\n" + "| --- " * len(shown) + "|")
-    for kind in KINDS:
-        for eps_m in EPS_M:
-            row = measure(kind, eps_m, options)
-            cells = ("-" if row[name] is None else f"{row[name]}" for name in shown)
-            print("| " + " | ".join(cells) + " |", flush=True)
-            yield row
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--points", type=int, default=170_000)
-    parser.add_argument("--min-points", type=int, default=1)
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        way, kind, eps_m = options.one
-        run_one(way, kind, float(eps_m), options.points, options.min_points)
-        return
-    rows = list(table(options))
-    speedups = [row["speedup"] for row in rows if row["speedup"] is not None]
-    result = {
-        "points": options.points,
-        "min_points": options.min_points,
-        "seconds": max(row["seconds"] for row in rows),
-        "peak_megabytes": max(row["peak_megabytes"] for row in rows),
-        "speedup": min(speedups, default=None),
+def world(kind: str, n: int) -> np.ndarray:
+    """The points at the place of a campus in UTM coordinates."""
+    draw = np.random.default_rng(0)
+    near = draw.uniform(0, 1700, (300, 2))[draw.integers(0, 300, n)]
+    kinds = {
+        "uniform": lambda: draw.uniform(0, 1700, (n, 2)),
+        "clustered": lambda: near + draw.standard_t(3, (n, 2)) * 8,
+        "repeated": lambda: draw.uniform(0, 1700, (n // 50, 2))[draw.integers(0, n // 50, n)],
     }
-    print(json.dumps(result))
+    return UTM_M + kinds[kind]()
+
+
+def one(way: str, kind: str, eps_m: str, points: str) -> None:
+    """In this process: seconds, clusters, and a sum that tells labels apart."""
+    xy_m = world(kind, int(points))
+    cluster = WAYS[way]
+    cluster(xy_m[:20], float(eps_m))  # what the first call imports is not counted
+    seconds, _, labels = once(lambda: cluster(xy_m, float(eps_m)))
+    found = {
+        "seconds": seconds,
+        "clusters": int(labels.max()) + 1,
+        "noise": int((labels < 0).sum()),
+        "check": int((labels.astype(np.int64) * np.arange(len(labels))).sum()),
+    }
+    print(json.dumps(found))
+
+
+def _ours(xy_m: np.ndarray, eps_m: float) -> np.ndarray:
+    from veilmap.defences.clustering.dbscan import dbscan
+
+    return dbscan(xy_m, eps_m, 1)
+
+
+def _theirs(xy_m: np.ndarray, eps_m: float) -> np.ndarray:
+    from sklearn.cluster import DBSCAN
+
+    return DBSCAN(eps=eps_m, min_samples=1, algorithm="kd_tree").fit(xy_m).labels_
+
+
+WAYS = {"ours": _ours, "theirs": _theirs}
+
+
+def show(figures: dict) -> None:
+    """One row per kind and ε."""
+    show_table(
+        f"DBSCAN of {figures['points']:,} points, min_points {figures['min_points']}",
+        ("points", "eps, m", "clusters", "time", "peak, MB", "sklearn", "its MB", "ratio"),
+        (
+            (
+                row["kind"],
+                f"{row['eps_m']:g}",
+                f"{row['clusters']:,}",
+                duration(row["seconds"]),
+                f"{row['peak_mb']:,.0f}",
+                duration(row["peer_s"]),
+                row["peer_mb"] and f"{row['peer_mb']:,.0f}",
+                times(row["speedup"]),
+            )
+            for row in figures["rows"]
+        ),
+    )
+    if any(row["peer_s"] is None for row in figures["rows"]):
+        note("a dash: scikit-learn would list more than 2 GB of neighbours")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--one"]:
+        one(*sys.argv[2:])
+    else:
+        main(measure, show)

@@ -37,3 +37,15 @@ def test_joining_pieces_keeps_order_and_number():
     joined = LocalData.join([first, second])
     assert len(joined) == 5
     assert joined.rsrp_dbm.tolist() == [*first.rsrp_dbm, *second.rsrp_dbm]
+
+
+@pytest.mark.parametrize("window_s", [(2, 5), (2.5, 2.5), (-9, 0), (0, 99), (4, 4.5), (98, 99)])
+def test_what_was_measured_between_is_what_a_comparison_of_all_times_finds(window_s):
+    """The end is not part of it, and of equal times all rows are."""
+    times_s = np.array([0.0, 2, 2, 2, 3, 4, 4, 5, 7])
+    data = LocalData(np.arange(18.0).reshape(9, 2), -times_s, times_s)
+    start_s, end_s = window_s
+    expected = data.take(np.flatnonzero((times_s >= start_s) & (times_s < end_s)))
+    found = data.between(start_s, end_s)
+    assert found.xy_m.tolist() == expected.xy_m.tolist()
+    assert found.time_s.tolist() == expected.time_s.tolist()

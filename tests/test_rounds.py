@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import make_measurements
 from veilmap.errors import UserError
-from veilmap.rounds import SPLITS, Split, cumulative, cut, origin_s, parse_interval, pooled
+from veilmap.rounds import SPLITS, Split, by_user, cumulative, cut, origin_s, parse_interval, pooled
 
 
 @pytest.mark.parametrize(
@@ -142,3 +142,17 @@ def test_pooled_has_every_row_in_time_order():
     data = make_measurements(30)
     assert len(pooled(data)) == 30
     assert (np.diff(pooled(data).time_s) > 0).all()
+
+
+def test_what_each_user_measured_is_what_a_filter_for_every_user_finds():
+    """Names of different lengths and scripts, so that their order is not that of a number."""
+    data = make_measurements(60, users=5)
+    names = {"u0": "é", "u1": "10", "u2": "9", "u3": "z", "u4": "😀"}
+    data = replace(data, table=data.table.with_columns(pl.col("user").replace_strict(names)))
+    found = by_user(data)
+    assert list(found) == sorted(names.values())
+    for user, local in found.items():
+        expected = pooled(data.keep(pl.col("user") == user))
+        assert local.xy_m.tolist() == expected.xy_m.tolist()
+        assert local.time_s.tolist() == expected.time_s.tolist()
+        assert local.rsrp_dbm.tolist() == expected.rsrp_dbm.tolist()

@@ -56,6 +56,10 @@ def test_what_was_written_is_read_back_to_the_bit(tmp_path, monkeypatch, per_fil
     back = list(read)
     assert len(back) == len(seen)
     assert all(equal(one, other) for one, other in zip(back, seen, strict=True))
+    for user in ("user 0 ü", "user 3 ü", "nobody"):
+        alone = [each for each in seen if each.user == user]
+        found = list(read.of_user(user))
+        assert all(equal(one, other) for one, other in zip(found, alone, strict=True))
 
 
 @pytest.mark.parametrize("per_file", [64, 2])

@@ -4,7 +4,6 @@ The names below are loaded when they are first used, so that ``import veilmap`` 
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -106,6 +105,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        # Slow to load, and seldom asked for.
+        from importlib.metadata import version
+
         return version("veilmap")
     if name not in _HOMES:
         raise AttributeError(f"module 'veilmap' has no attribute {name!r}")

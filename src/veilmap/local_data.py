@@ -30,6 +30,15 @@ class LocalData:
         """The chosen rows, in the given order."""
         return LocalData(self.xy_m[rows], self.rsrp_dbm[rows], self.time_s[rows])
 
+    def rows(self, start: int, end: int) -> "LocalData":
+        """The rows from ``start`` to before ``end``, which stay where they are in memory."""
+        part = slice(start, end)
+        return LocalData(self.xy_m[part], self.rsrp_dbm[part], self.time_s[part])
+
+    def between(self, start_s: float, end_s: float) -> "LocalData":
+        """What was measured in [start, end)."""
+        return self.rows(*np.searchsorted(self.time_s, (start_s, end_s)).tolist())
+
     @classmethod
     def join(cls, parts: Sequence["LocalData"]) -> "LocalData":
         """All points of several pieces, one after the other."""

@@ -136,7 +136,7 @@ class Measurements:
             column = self.table[name]
             if column.dtype == pl.String:
                 lengths = column.str.len_bytes().to_numpy()
-                digest.update(lengths.tobytes() + "".join(column).encode())
+                digest.update(lengths.tobytes() + column.str.join("").item().encode())
             else:
                 digest.update(column.to_physical().to_numpy().tobytes())
         return digest.hexdigest()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -74,16 +75,36 @@ def cut_from(measurements: Measurements, interval_s: float, origin: float) -> tu
     """The same with round 1 beginning at ``origin``, in seconds since 1970."""
     time_s = _seconds(measurements.table)
     number = _numbers(time_s, origin, interval_s)
-    users, user = np.unique(measurements.table["user"].to_numpy(), return_inverse=True)
+    users, user = _numbered(measurements.table["user"])
     order = np.lexsort((time_s, user, number))
     everything = _local_data(measurements.table, time_s).take(order)
-    keys = np.column_stack([number[order], user[order]])
-    starts = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1)])
+    number, user = number[order], user[order]
     data: dict[int, dict[str, LocalData]] = {}
-    for start, end in zip(starts, np.r_[starts[1:], len(keys)], strict=True):
-        t, k = keys[start]
-        data.setdefault(int(t), {})[str(users[k])] = everything.take(np.arange(start, end))
+    for start, end in _runs(number, user):
+        pieces = data.setdefault(int(number[start]), {})
+        pieces[users[user[start]]] = everything.rows(start, end)
     return tuple(Round(t, origin + (t - 1) * interval_s, local) for t, local in data.items())
+
+
+def by_user(measurements: Measurements) -> dict[str, LocalData]:
+    """All that each user measured, in time order."""
+    users, user = _numbered(measurements.table["user"])
+    order = np.argsort(user, kind="stable")
+    everything, user = pooled(measurements).take(order), user[order]
+    return {users[user[start]]: everything.rows(start, end) for start, end in _runs(user)}
+
+
+def _numbered(names: pl.Series) -> tuple[list[str], NDArray[np.uint32]]:
+    """The distinct names in order, and the place of each row's name among them."""
+    distinct = names.unique().sort()
+    return distinct.to_list(), names.cast(pl.Enum(distinct)).to_physical().to_numpy()
+
+
+def _runs(*keys: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
+    """From where to where the sorted rows agree in all keys."""
+    changes = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(keys[0])]
+    return pairwise(edges)
 
 
 def cumulative(rounds: Sequence[Round]) -> Iterator[Round]:

@@ -94,6 +94,11 @@ class Transcript:
         for path in _round_files(self._folder):
             yield from _unpack(path, self.header.network.size)
 
+    def of_user(self, user: str) -> Iterator[Observation]:
+        """What one user sent, without reading the others' weights."""
+        for path in _round_files(self._folder):
+            yield from _unpack(path, self.header.network.size, user)
+
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points, without reading any weights."""
         for path in _round_files(self._folder):
@@ -161,17 +166,33 @@ def _pack(observations: list[Observation]) -> bytes:
     return save(tensors, {"observations": json.dumps(asdict(facts))})
 
 
-def _unpack(path: Path, size: int) -> Iterator[Observation]:
+def _unpack(path: Path, size: int, wanted: str | None = None) -> Iterator[Observation]:
+    """The observations of a file, or that of the user ``wanted``."""
     with _part(path) as (file, facts):
+        first, last = _rows(facts, wanted)
+        if first == last:
+            return
         _check_shapes(file, facts, size, path)
-        before, after = file.get_tensor("weights_before"), file.get_tensor("weights_after")
-    for user, n, weights in zip(facts.users, facts.n, after, strict=True):
+        before = file.get_tensor("weights_before")
+        after = file.get_slice("weights_after")[first:last]
+    for row, weights in enumerate(after, first):
+        user, n = facts.users[row], facts.n[row]
         if not (np.isfinite(before).all() and np.isfinite(weights).all()):
             raise UserError(
                 f"user {user!r} has weights that are not finite in round {facts.round}; training "
                 "diverged: lower its learning rate"
             )
         yield Observation(facts.round, user, before, weights, n, facts.start_s)
+
+
+def _rows(facts: _Facts, wanted: str | None) -> tuple[int, int]:
+    """From where to where a file's rows are to be read."""
+    if wanted is None:
+        return 0, len(facts.users)
+    if wanted not in facts.users:
+        return 0, 0
+    row = facts.users.index(wanted)
+    return row, row + 1
 
 
 @contextmanager

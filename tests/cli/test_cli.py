@@ -34,16 +34,29 @@ def fresh(*arguments, cwd=None, **environment):
     )
 
 
-def test_help_and_import_load_neither_torch_nor_a_plotting_library():
+def loaded_by(*arguments):
+    """The modules that a command has loaded when it is done, and what it printed."""
     code = (
         "import sys, veilmap\nfrom veilmap.cli import main\n"
-        "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "heavy = {'torch', 'matplotlib', 'polars', 'scipy', 'optuna'} & set(sys.modules)\n"
-        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+        f"try: main({[str(each) for each in arguments]!r})\nexcept SystemExit: pass\n"
+        "print(*sys.modules, file=sys.stderr)"
     )
     done = fresh("-c", code)
     assert done.returncode == 0, done.stderr
-    assert "train" in done.stdout
+    return set(done.stderr.split()), done.stdout
+
+
+def test_help_loads_only_the_parser():
+    modules, out = loaded_by("--help")
+    slow = {"torch", "matplotlib", "polars", "scipy", "optuna", "numpy", "pydantic", "pyproj"}
+    assert modules & (slow | {"importlib.metadata"}) == set()
+    assert "train" in out
+
+
+def test_inspect_loads_nothing_that_only_training_needs(campus_file):
+    modules, out = loaded_by("inspect", campus_file)
+    assert modules & {"torch", "scipy", "matplotlib", "optuna", "numba", "jinja2"} == set()
+    assert "densest: user " in out
 
 
 def test_version(capsys):

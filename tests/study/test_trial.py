@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from veilmap.area import Area
+from veilmap.attacks.secure_sum import secure_sum
 from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
@@ -136,8 +138,46 @@ def test_a_trial_without_attacks_only_trains(small_campus):
     (row,) = done.rows()
     assert (done.attacked, row["attack"], row["target"]) == (None, "none", None)
     assert row["rmse_db"] == done.run.rmse_db
-    assert {each.user for each in done.observations} == {"0", "2"}
     assert "points" not in row
+
+
+def test_only_the_updates_of_the_target_are_kept(small_campus):
+    """An update is half a megabyte; those of ten thousand users would fill any memory."""
+    attacked = trial(small_campus, SETTINGS, QUICK)
+    assert {each.user for each in attacked.observations} == {attacked.attacked.target}
+    assert trial(small_campus, SETTINGS, None).observations == []
+    everybody = trial(small_campus, SETTINGS, None, keep_updates=True).observations
+    assert {each.user for each in everybody} == {"0", "2"}
+
+
+@pytest.mark.parametrize("fraction", [1.0, 0.5])
+def test_sums_made_while_training_are_those_of_all_updates(small_campus, fraction):
+    settings = replace(SETTINGS, training=replace(SETTINGS.training, fraction=fraction))
+    attacks = AttackSettings.of(method="neurons", secure_aggregation=True)
+    found = trial(small_campus, settings, attacks)
+    every = trial(small_campus, settings, attacks, keep_updates=True)
+    summed = list(secure_sum(every.observations))
+    assert [each.n for each in found.observations] == [each.n for each in summed]
+    for one, other in zip(found.observations, summed, strict=True):
+        assert one.weights_after.tobytes() == other.weights_after.tobytes()
+    one, other = (each.attacked.scores["neurons"].figures() for each in (found, every))
+    assert {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_who_measured_most_is_found_also_if_a_defence_silences_him(small_campus):
+    """It is known only after training, so the run is made again; all updates at once agree."""
+    densest = small_campus.of_cell(None).users[0]
+    silent = ("diverse:eps_m=0.01,min_points=5000,noise=drop",)
+    settings = RunSettings.of(
+        interval="1d", hidden=(8,), activations=("relu",), dropout=(0.0,), learning_rate=1e-3,
+        defence=silent, defended=(densest,),
+    )  # fmt: skip
+    found = trial(small_campus, settings, QUICK)
+    every = trial(small_campus, settings, QUICK, keep_updates=True)
+    assert found.attacked.target == every.attacked.target != densest
+    for name, scores in found.attacked.scores.items():
+        other = every.attacked.scores[name]
+        assert {**scores.figures(), "seconds": 0} == {**other.figures(), "seconds": 0}
 
 
 def test_the_same_round_is_trained_again_and_again(small_campus):

@@ -10,7 +10,7 @@ from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.search import Search
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import ColumnOptions, ReadingOptions, grouped
+from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
 from veilmap.model.device import DeviceName
 from veilmap.sources.columns import Columns

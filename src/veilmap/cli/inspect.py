@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.data import left_out_text
-from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import ColumnOptions, ReadingOptions
 from veilmap.errors import UserError
 from veilmap.inspection import Inspection, inspect
 from veilmap.inspection.labels import labels

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from veilmap.cli.console import say, stdout, table
-from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import ColumnOptions, ReadingOptions
 from veilmap.cli.sweeping import other_data, swept_with
 from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims

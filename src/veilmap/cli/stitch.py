@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.data import left_out_text
-from veilmap.cli.options import ReadingOptions
+from veilmap.cli.file_options import ReadingOptions
 from veilmap.errors import UserError
 from veilmap.files import refuse_taken
 from veilmap.measurements import Measurements

@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from veilmap.cli.console import say, stdout, table
-from veilmap.cli.options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import ColumnOptions, ReadingOptions
 from veilmap.cli.sweeping import other_data, swept_with
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading

@@ -139,20 +139,17 @@ class _Work:
 
     def _chunks(self) -> Iterator[list[Observation]]:
         """The target's updates; all at once where one attack starts from the one before."""
-        everybody = (each for each in self._seen.transcript if each.round in self._users)
-        if self._summed:
-            updates = secure_sum(everybody)
-        else:
-            # A copy, so that the other users of the file are not held in memory with it.
-            updates = (
-                replace(each, weights_after=each.weights_after.copy())
-                for each in everybody
-                if each.user == self._target
-            )
+        updates = self._updates()
         in_a_row = self._settings.dlg.start == "previous" and "dlg" in self._attacks
         size = None if in_a_row else UPDATES_AT_ONCE
         while chunk := list(islice(updates, size)):
             yield chunk
+
+    def _updates(self) -> Iterator[Observation]:
+        transcript, rounds = self._seen.transcript, self._users
+        if self._summed:
+            return secure_sum(each for each in transcript if each.round in rounds)
+        return (each for each in transcript.of_user(self._target) if each.round in rounds)
 
     def _centroids_m(self) -> dict[int, NDArray[np.float64]] | None:
         if self._truth is None:

@@ -13,7 +13,7 @@ from veilmap.federation.plan import Plan
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Round, Scaler
 from veilmap.measurements import Measurements
-from veilmap.rounds import cumulative, cut, parse_interval, pooled
+from veilmap.rounds import by_user, cumulative, cut, parse_interval, pooled
 from veilmap.streams import stream
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
@@ -116,7 +116,8 @@ def _public_sample(training: Measurements, seed: int) -> dict[str, LocalData]:
     chosen = np.zeros(len(training), bool)
     chosen[stream(seed, "public sample").permutation(len(training))[:count]] = True
     sample = training.keep(pl.Series(chosen))
-    return {user: pooled(sample.keep(pl.col("user") == user)) for user in sample.users}
+    measured = by_user(sample)
+    return {user: measured[user] for user in sample.users}
 
 
 def _area(data: Measurements, task: Task) -> Area:

@@ -18,21 +18,33 @@ class Updates(Protocol):
 
     def __iter__(self) -> Iterator[Observation]: ...
 
+    def of_user(self, user: str) -> Iterator[Observation]:
+        """What one user sent."""
+
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a server saw, in memory."""
+    """What a server saw, in memory.
+
+    ``senders`` are those in it, where the observations are sums of several.
+    """
 
     header: Header
     observations: Sequence[Observation]
+    senders: Sequence[Entry] = ()
 
     def __iter__(self) -> Iterator[Observation]:
         return iter(self.observations)
 
+    def of_user(self, user: str) -> Iterator[Observation]:
+        """What one user sent."""
+        return (each for each in self.observations if each.user == user)
+
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points."""
-        for each in self.observations:
-            yield Entry(each.round, each.start_s, each.user, each.n)
+        if self.senders:
+            return iter(self.senders)
+        return (Entry(each.round, each.start_s, each.user, each.n) for each in self.observations)

@@ -13,6 +13,7 @@ from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
+from veilmap.rounds import by_user, pooled
 from veilmap.settings import parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
@@ -21,7 +22,7 @@ from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.recorded import Recorded, Updates
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
-from veilmap.transcript import HEADER, Transcript
+from veilmap.transcript import HEADER, Entry, Transcript
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,18 @@ class Seen:
 
 
 def seen_of(
-    prepared: Prepared, observations: Sequence[Observation], batches: Truth | None = None
+    prepared: Prepared,
+    observations: Sequence[Observation],
+    batches: Truth | None = None,
+    senders: Sequence[Entry] = (),
 ) -> Seen:
-    """The observations of a run that was kept in memory, and the points that it trained on."""
+    """The observations of a run that was kept in memory, and the points that it trained on.
+
+    Where they are sums, ``senders`` are those in them.
+    """
     return Seen(
         None,
-        Recorded(prepared.header, observations),
+        Recorded(prepared.header, observations, senders),
         prepared.settings.configuration,
         prepared.data.timezone,
         _truth(prepared),
@@ -110,19 +117,15 @@ def _transcript(
 
 def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
     """The rows of each user between a round's start and its end."""
-    lat_deg, lon_deg = (data.table[name].to_numpy() for name in ("lat_deg", "lon_deg"))
-    xy_m = Projection(known.epsg).metres(lat_deg, lon_deg)
-    time_s = data.table["time"].dt.epoch("us").to_numpy() / 1e6
-    users, rsrp_dbm = data.table["user"].to_numpy(), data.table["rsrp_dbm"].to_numpy()
+    data = data.projected(Projection(known.epsg))
+    measured = {**by_user(data), SUM: pooled(data)}
     truth: dict[int, dict[str, LocalData]] = {}
     for entry in transcript.entries():
-        ends_s = entry.start_s + known.interval_s
-        whose = (users == entry.user) | (entry.user == SUM)
-        rows = whose & (time_s >= entry.start_s) & (time_s < ends_s)
-        if rows.any():
-            truth.setdefault(entry.round, {})[entry.user] = LocalData(
-                xy_m[rows], rsrp_dbm[rows], time_s[rows]
-            )
+        if entry.user in measured:
+            ends_s = entry.start_s + known.interval_s
+            found = measured[entry.user].between(entry.start_s, ends_s)
+            if len(found):
+                truth.setdefault(entry.round, {})[entry.user] = found
     return truth
 
 

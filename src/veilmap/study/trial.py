@@ -7,12 +7,13 @@ from typing import Any
 
 from veilmap.area import Area
 from veilmap.errors import out_of_range, refuse
-from veilmap.federation.observation import Observation, Recorder
+from veilmap.federation.observation import Observation
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.study.attack import attack
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.kept_updates import Kept, train_and_keep_all, train_for
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row
 from veilmap.study.seen import seen_of
@@ -47,7 +48,10 @@ class SameRound:
 
 @dataclass(frozen=True)
 class Trial:
-    """A run, the updates that the server saw, and what it made of them, if it attacked."""
+    """A run, and what the server made of it, if it attacked.
+
+    ``observations`` are the updates that were kept: those of the target, or all where asked for.
+    """
 
     run: Run
     attacked: AttackRun | None
@@ -113,6 +117,7 @@ def trial(
     same_round: SameRound | None = None,
     past: bool = False,
     keep_path: bool = False,
+    keep_updates: bool = False,
 ) -> Trial:
     """Train in memory and attack what one user sent, by default the one who measured most.
 
@@ -124,17 +129,20 @@ def trial(
         same_round: train on one round's data again and again.
         past: also measure the RMSE on the data of all earlier rounds.
         keep_path: keep the way of every DLG attack.
+        keep_updates: keep what every user sent, and not only the one who is attacked.
     """
     prepared = prepare(data, settings)
     if area is not None:
         prepared = prepared.in_area(area)
     if same_round is not None:
         prepared = same_round.apply(prepared)
-    who = None if attacks is None else attacks.who.target
-    wanted = () if who is None else (who,)
-    seen = Recorder(wanted)
-    run = train_prepared(prepared, seen, past=past, keep=wanted or prepared.users)
+    if keep_updates:
+        kept = train_and_keep_all(prepared, past)
+    elif attacks is None:
+        kept = Kept(train_prepared(prepared, past=past, keep=prepared.users))
+    else:
+        kept = train_for(prepared, attacks.who, past)
     if attacks is None:
-        return Trial(run, None, seen.observations)
-    known = seen_of(prepared, seen.observations)
-    return Trial(run, attack(known, attacks, keep_path=keep_path), seen.observations)
+        return Trial(kept.run, None, kept.observations)
+    known = seen_of(prepared, kept.observations, senders=kept.senders)
+    return Trial(kept.run, attack(known, attacks, keep_path=keep_path), kept.observations)

@@ -50,6 +50,7 @@ def _tried(case: Case, data: Measurements) -> Record:
         same_round=case.same_round,
         past="past" in case.keep,
         keep_path="path" in case.keep,
+        keep_updates="gradient" in case.keep,
     )
     record = Record(
         configuration=case.settings.configuration,

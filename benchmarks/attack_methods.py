@@ -1,0 +1,146 @@
+"""What each attack costs on one update, and DLG for each iteration; one thread.
+
+    python benchmarks/attack_methods.py
+
+An iteration of DLG by linear regions is timed beside one by automatic differentiation, in both
+precisions, along the same way: compiled (``veilmap[fast]``) and in numpy alone. The heat map is
+timed for a first update and for further ones from the same weights.
+"""
+
+import statistics
+
+import numpy as np
+import torch
+from command import main
+from observations import observe
+from table import duration, show_table, times
+from timing import in_turn, once
+
+from veilmap.attacks.dlg import Dlg
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.matching import Matching, leaked_gradient
+from veilmap.attacks.neurons import Neurons
+from veilmap.attacks.optimisers import Adam
+from veilmap.attacks.regions import Pieces, Region
+from veilmap.attacks.search import Search
+from veilmap.attacks.starts import RandomStarts
+from veilmap.attacks.together import walk_together
+from veilmap.attacks.walk import walk_one_by_one
+from veilmap.attacks.walker import Rest, Walker
+
+PRECISIONS = {"double": torch.float64, "single": torch.float32}
+
+
+def measure(quick: bool) -> dict:
+    """Seconds of each attack, and of an iteration by each way."""
+    torch.set_num_threads(1)
+    header, observations = observe("FedSGD, raw labels", count=4)
+    fedavg_header, fedavg = observe("FedAvg, B = 20, E = 5, η = 1e-5")
+    gradient = leaked_gradient(observations[0])
+    matching = Matching.of(header.network, [observations[0].weights_before], [gradient])
+    repeats = 1 if quick else 5
+    return {
+        "points": observations[0].n,
+        "attacks": {
+            "neurons_s": _median_s(lambda: Neurons().one(header, observations[0]), 100 * repeats),
+            **_heatmap(header, observations, repeats),
+            "heatmap_fedavg_s": _median_s(lambda: Heatmap().attack(fedavg_header, fedavg), repeats),
+            **_many(header, observations, 50 if quick else 1000),
+        },
+        "iterations": {
+            name: _iteration(matching.to(dtype), 30 if quick else 300, repeats)
+            for name, dtype in PRECISIONS.items()
+        },
+    }
+
+
+def _median_s(job, repeats: int) -> float:
+    job()
+    return in_turn({"job": job}, repeats)["job"]["seconds"]
+
+
+def _heatmap(header, observations, repeats: int) -> dict:
+    runs = [Heatmap(cells=2500).attack(header, observations) for _ in range(repeats)]
+    return {
+        "heatmap_s": statistics.median(run[0].seconds for run in runs),
+        "heatmap_again_s": statistics.median(each.seconds for run in runs for each in run[1:]),
+    }
+
+
+def _many(header, observations, count: int) -> dict:
+    """Many attacks at once: updates for the search, starts of one update for DLG."""
+    many = [observations[i % len(observations)] for i in range(count)]
+    search_s = once(lambda: Search().attack(header, many))[0]
+    Dlg(max_iterations=3).attack(header, observations[:1])  # numba compiles at the first call
+    dlg = Dlg(start=RandomStarts(count=count), max_iterations=300)
+    dlg_s = once(lambda: dlg.attack(header, observations[:1]))[0]
+    return {"many": count, "search_each_s": search_s / count, "dlg_each_s": dlg_s / count}
+
+
+def _iteration(matching: Matching, iterations: int, repeats: int) -> dict:
+    """Seconds per iteration of one location by each way, in turn."""
+    ways = {"compiled_s": walk_one_by_one, "numpy_s": _walk_in_numpy, "autograd_s": walk_together}
+    for way in ways.values():
+        _walk(way, matching, 3)
+    took = {name: [] for name in ways}
+    for _ in range(repeats):
+        for name, way in ways.items():
+            took[name].append(_walk(way, matching, iterations) / iterations)
+    return {name: statistics.median(seconds) for name, seconds in took.items()}
+
+
+def _walk(way, matching: Matching, iterations: int) -> float:
+    """Seconds of so many iterations from one place, whatever they find."""
+    rest = Rest((1.0, 1.0), 1e-30, 10**9, iterations, (0.0, 0.0), np.inf)
+    walker = Walker((0.5, 0.5), rest)
+    way(matching, [[walker]], -95.0, lambda: Adam(0.02), lambda count: None)
+    return walker.seconds
+
+
+def _walk_in_numpy(matching, walkers, label, optimiser, on_rest) -> None:
+    """As ``walk_one_by_one`` goes where numba is not installed."""
+    walker = walkers[0][0]
+    region, optimisers = Region(Pieces.of(matching, 0)), (optimiser(), optimiser())
+
+    def go() -> None:
+        x, y = walker.xy_std
+        while walker.walking:
+            _, rise_x, rise_y = region.slope(x, y, label)
+            x, y = optimisers[0].step(x, -rise_x), optimisers[1].step(y, -rise_y)
+            walker.move(x, y)
+
+    walker.seconds = once(go)[0]
+
+
+def show(figures: dict) -> None:
+    """One table of attacks, one of iterations."""
+    found = figures["attacks"]
+    many = found["many"]
+    show_table(
+        f"attacks on a FedSGD update ({figures['points']:,} points)",
+        ("", "time"),
+        [
+            ("Neurons", duration(found["neurons_s"])),
+            ("Heatmap(cells=2500)", duration(found["heatmap_s"])),
+            ("the same, each further update", duration(found["heatmap_again_s"])),
+            ("Heatmap() of a FedAvg update", duration(found["heatmap_fedavg_s"])),
+            (f"Search, each of {many:,} updates", duration(found["search_each_s"])),
+            (f"Dlg, each of {many:,} starts, 300 iterations", duration(found["dlg_each_s"])),
+        ],
+    )
+    show_table(
+        "an iteration of DLG",
+        ("precision", "autograd", "regions, numpy", "regions, compiled", "ratio"),
+        (
+            (
+                name,
+                *(duration(each[way]) for way in ("autograd_s", "numpy_s", "compiled_s")),
+                times(each["autograd_s"] / each["compiled_s"]),
+            )
+            for name, each in figures["iterations"].items()
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main(measure, show)

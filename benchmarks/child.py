@@ -1,0 +1,30 @@
+"""Run a command and print what it took, as JSON: ``python -S -E child.py COMMAND…``.
+
+A process of its own, and a small one: the peak that the system tells of a child is at least the
+memory of the process that started it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+start = time.perf_counter()
+command = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+output = command.stdout.read()
+_, status, usage = os.wait4(command.pid, 0)
+seconds = time.perf_counter() - start
+command.returncode = os.waitstatus_to_exitcode(status)
+if command.returncode:
+    sys.exit(f"exit code {command.returncode}")
+print(
+    json.dumps(
+        {
+            "seconds": seconds,
+            "cpu_s": usage.ru_utime + usage.ru_stime,
+            "peak_mb": usage.ru_maxrss / 1e3,
+            "output": output.decode(errors="replace"),
+        }
+    )
+)

@@ -1,0 +1,17 @@
+"""The options of every command that reads a file; loaded without torch, as ``inspect`` is."""
+
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from veilmap.sources.columns import Columns
+from veilmap.sources.reading import Reading
+
+
+def grouped(title: str, order: int) -> Parameter:
+    """The fields of a dataclass as plain options, under a title in the help."""
+    return Parameter(name="*", group=Group(title, sort_key=order))
+
+
+ColumnOptions = Annotated[Columns, grouped("Columns of the file (default: guessed)", 6)]
+ReadingOptions = Annotated[Reading, grouped("Reading", 7)]
