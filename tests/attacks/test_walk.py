@@ -88,7 +88,7 @@ def test_one_by_one_walkers_of_the_papers_network_go_where_they_go_together(monk
 def test_without_numba_walkers_go_the_same_way(monkeypatch):
     weights, vector, x = make_problem()
     compiled = walked(weights, vector, x, -50.0, ("adam", 0.02), keep_path=True)
-    monkeypatch.setitem(sys.modules, "veilmap.attacks.compiled_walk", None)  # as if it could not load
+    monkeypatch.setitem(sys.modules, "veilmap.attacks.compiled_walk", None)
     plain = walked(weights, vector, x, -50.0, ("adam", 0.02), keep_path=True)
     np.testing.assert_allclose(ends(plain), ends(compiled), rtol=0, atol=1e-9)
 
