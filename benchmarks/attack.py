@@ -15,8 +15,10 @@ that it looks at, in the same precision, at the rate of a large batch.
 """
 
 import statistics
+import sys
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -33,6 +35,7 @@ from veilmap.attacks.starts import RandomStarts
 STARTS, REACHED = 5, 1e-6
 # Rows at which the products run at their best rate.
 BATCH_ROWS = 384
+COMPILED = "veilmap.attacks.compiled_climb"
 SPEEDUPS = ("search_speedup", "search_speedup_published", "search_speedup_any")
 
 
@@ -49,6 +52,11 @@ def measure(quick: bool) -> dict:
     }
 
 
+def _search(header, observation):
+    (found,) = Search().attack(header, [observation])
+    return found
+
+
 def _least(ratios: Iterable[float | None]) -> float | None:
     return min((each for each in ratios if each is not None), default=None)
 
@@ -62,9 +70,9 @@ def _one_update(name: str, quick: bool) -> dict:
     fine = Matching.of(header.network, [observation.weights_before], [gradient])
     chosen = {name: peer for name, peer in PEERS.items() if peer.quick or not quick}
     peers, seconds = {}, []
-    best = Search().one(header, observation)  # and once to warm up
+    best = _search(header, observation)  # and once to warm up
     for label, peer in chosen.items():
-        seconds += [once(lambda: Search().one(header, observation))[0] for _ in range(5)]
+        seconds += [once(lambda: _search(header, observation))[0] for _ in range(5)]
         found, best_std = _one_peer(peer, Loss(header, observation), starts, fine, quick)
         found["apart_m"] = float(np.linalg.norm(known.scaler.metres(best_std) - best.xy_m))
         peers[label] = found | {"reached": found["cosine"] >= best.cosine - REACHED}
@@ -112,7 +120,7 @@ def _floor(header, observation) -> dict:
     """Three products for each place that the search looks at, and nothing else."""
     places = _places_looked_at(header, observation)
     jobs = {name: _products(header.network, dtype) for name, dtype in places}
-    took = in_turn(jobs | {"search": lambda: Search().one(header, observation)}, 15)
+    took = in_turn(jobs | {"search": lambda: _search(header, observation)}, 15)
     each_s = {name: took[name]["seconds"] / BATCH_ROWS for name in jobs}
     floor_s = sum(count * each_s[name] for (name, _), count in places.items())
     return {
@@ -125,7 +133,7 @@ def _floor(header, observation) -> dict:
 
 
 def _places_looked_at(header, observation) -> dict[tuple[str, torch.dtype], int]:
-    """By precision, counted where the objective is computed."""
+    """By precision, counted where the objective is computed; compiled climbs count nothing."""
     counts: dict[tuple[str, torch.dtype], int] = {}
     at = Matching.at
 
@@ -134,11 +142,8 @@ def _places_looked_at(header, observation) -> dict[tuple[str, torch.dtype], int]
         counts[key] = counts.get(key, 0) + x.shape[0] * x.shape[1]
         return at(matching, x)
 
-    Matching.at = counted
-    try:
-        Search().one(header, observation)
-    finally:
-        Matching.at = at
+    with patch.object(Matching, "at", counted), patch.dict(sys.modules, {COMPILED: None}):
+        _search(header, observation)
     return counts
 
 

@@ -8,6 +8,8 @@ timed for a first update and for further ones from the same weights.
 """
 
 import statistics
+import sys
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -21,7 +23,6 @@ from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.matching import Matching, leaked_gradient
 from veilmap.attacks.neurons import Neurons
 from veilmap.attacks.optimisers import Adam
-from veilmap.attacks.regions import Pieces, Region
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import RandomStarts
 from veilmap.attacks.together import walk_together
@@ -97,19 +98,10 @@ def _walk(way, matching: Matching, iterations: int) -> float:
     return walker.seconds
 
 
-def _walk_in_numpy(matching, walkers, label, optimiser, on_rest) -> None:
+def _walk_in_numpy(*arguments) -> None:
     """As ``walk_one_by_one`` goes where numba is not installed."""
-    walker = walkers[0][0]
-    region, optimisers = Region(Pieces.of(matching, 0)), (optimiser(), optimiser())
-
-    def go() -> None:
-        x, y = walker.xy_std
-        while walker.walking:
-            _, rise_x, rise_y = region.slope(x, y, label)
-            x, y = optimisers[0].step(x, -rise_x), optimisers[1].step(y, -rise_y)
-            walker.move(x, y)
-
-    walker.seconds = once(go)[0]
+    with patch.dict(sys.modules, {"veilmap.attacks.compiled_walk": None}):
+        walk_one_by_one(*arguments)
 
 
 def show(figures: dict) -> None:
