@@ -10,4 +10,4 @@ def test_where_nothing_can_be_kept_the_steps_are_compiled_all_the_same(monkeypat
         return lambda function: ("compiled", function)
 
     monkeypatch.setattr(compiled, "njit", nowhere)
-    assert compiled._compiled(len) == ("compiled", len)
+    assert compiled.compiled(len) == ("compiled", len)

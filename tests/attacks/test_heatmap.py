@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from tests.attacks.worlds import (
     FEDAVG,
@@ -16,10 +17,12 @@ from tests.attacks.worlds import (
     silent,
 )
 from veilmap.area import Area
+from veilmap.attacks.batches import Room
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.recovery import Recovery
 from veilmap.errors import UserError
+from veilmap.federation.observation import Observation
 from veilmap.metrics.transport import emd_m
 from veilmap.model.network import Network
 
@@ -100,6 +103,40 @@ def test_users_of_one_round_share_a_grid_and_nothing_else(training, linearise):
     assert off_m(together[0].xy_m, together[1].xy_m) > 100
 
 
+def mixed(header):
+    """Users of two rounds: two places, one place, none, both signs, and a step without sense."""
+    first, later = header.network.initialise(0), header.network.initialise(9)
+    return [
+        seventy_thirty(header, user="a"),
+        observe(header, around([0.7, 0.2], 30), user="b"),
+        silent(header, user="c"),
+        observe(header, make_data(np.tile(inside([0.8, 0.2]), (3, 1))), user="d"),
+        Observation(1, "e", first, first - np.float32(1e-3), 3, 1000.0),
+        observe(header, around([0.2, 0.2], 30), user="a", t=2, weights=later),
+        seventy_thirty(header, np.repeat([-96.0, 96.0], 10), user="b", t=2, weights=later),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("training", "sign", "count"), [(FEDSGD, "auto", 5), (FEDSGD, "both", 7), (FEDAVG, "auto", 7)]
+)
+def test_a_batch_of_updates_has_the_map_of_each(monkeypatch, training, sign, count):
+    """As a GPU works: all at once, at weights of all (the first five) or of each."""
+    header, told = make_header(MIDDLE, training), []
+    seen = mixed(header)[:count]
+    settings = Heatmap(60, 90.0, sign=sign)
+    alone = settings.attack(header, seen)
+    monkeypatch.setattr(Room, "on", classmethod(lambda cls, *given: cls(9, 9)))
+    together = settings.attack(header, seen, told.append)
+    assert told == [count]
+    for one, found in zip(alone, together, strict=True):
+        assert (one.user, one.round, one.outcome) == (found.user, found.round, found.outcome)
+        np.testing.assert_allclose(one.cloud.xy_m, found.cloud.xy_m, rtol=1e-12)
+        np.testing.assert_allclose(one.cloud.weights, found.cloud.weights, atol=1e-5)
+        assert one.cosine == pytest.approx(found.cosine, abs=1e-8)
+    assert together[2].outcome == Outcome.NO_SIGNAL
+
+
 @pytest.mark.parametrize("initialisation", ["glorot", "pytorch"])
 @pytest.mark.parametrize(("n", "spot"), [(1, [0.8, 0.2]), (7, [0.8, 0.2]), (1, [0.3, 0.6])])
 def test_a_batch_at_one_place_is_found_to_a_metre(initialisation, n, spot):
@@ -154,6 +191,12 @@ def test_a_bad_setting_is_named(knobs, message):
         Heatmap(**knobs)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_without_a_gpu_it_says_so():
+    with pytest.raises(UserError, match="GPU"):
+        Heatmap().attack(make_header(MIDDLE), [silent(make_header(MIDDLE))], device="cuda")
+
+
 def test_a_linearisation_that_is_close_on_the_first_grid_is_tried_on_small_cells(monkeypatch):
     """Before leaves 9, middle 1 and path 4 times the least on the first grid."""
     coarse = {"before": 9.0, "middle": 1.0, "path": 4.0}
@@ -161,15 +204,15 @@ def test_a_linearisation_that_is_close_on_the_first_grid_is_tried_on_small_cells
     tried = []
     begin, refine = Recovery.begin, Recovery.refine
 
-    def refined(self, begun):
-        tried.append(begun.linearise)
-        return replace(refine(self, begun), held_out=fine[begun.linearise])
+    def begun(self, name, sign):
+        found = begin(self, name, sign)
+        return replace(found, held_out=np.full(len(found.held_out), coarse[name]))
 
-    monkeypatch.setattr(
-        Recovery,
-        "begin",
-        lambda self, name, sign: replace(begin(self, name, sign), held_out=coarse[name]),
-    )
+    def refined(self, begun):
+        tried.extend([begun.linearise] * len(begun.updates))
+        return [replace(each, held_out=fine[each.linearise]) for each in refine(self, begun)]
+
+    monkeypatch.setattr(Recovery, "begin", begun)
     monkeypatch.setattr(Recovery, "refine", refined)
     header = make_header(MIDDLE, FEDAVG)
     seen = seventy_thirty(header)

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from tests.attacks.worlds import SMALL, around, flat, inside, make_data, make_header, observe
-from veilmap.attacks.linearisation import nodes
+from veilmap.attacks.linearisation import Guess, nodes
 from veilmap.attacks.matching import leaked_gradient
-from veilmap.attacks.reconstruction import Cloud
 from veilmap.attacks.tangent import factors
+from veilmap.attacks.updates import Updates
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.model.training import predict
@@ -16,14 +16,21 @@ from veilmap.model.training import predict
 SLOW_STEPS = Training(epochs=400, batch_size="inf", learning_rate=2e-3)
 
 
+def nodes_of(header, name, seen, xy_m):
+    """Of one update, guessed to be as often at each of these places."""
+    scaler = header.side_knowledge.scaler
+    x = torch.from_numpy((np.atleast_2d(xy_m) - scaler.mean_m) / scaler.scale_m)[None]
+    guess = Guess(x, torch.full(x.shape[:2], 1 / x.shape[1], dtype=x.dtype))
+    return x, nodes(name, Updates.of(header, [seen], torch.device("cpu")), guess)
+
+
 def tangent(header, name, seen, xy_m, shares):
     """Σ_j c_j J̄(x_j) of a linearisation, flat."""
-    scaler = header.side_knowledge.scaler
-    x = torch.from_numpy((xy_m - scaler.mean_m) / scaler.scale_m)[None]
+    x, along = nodes_of(header, name, seen, xy_m)
     c = torch.from_numpy(np.asarray(shares, float))[None]
-    along = nodes(name, header, seen, Cloud(xy_m, np.full(len(xy_m), 1 / len(xy_m))))
     parts = [
-        node.share * flat(factors(header.network, node.weights, x).combine(c))[0] for node in along
+        float(node.share) * flat(factors(header.network, node.weights, x).combine(c))[0]
+        for node in along
     ]
     return sum(parts)
 
@@ -52,8 +59,8 @@ def test_before_middle_and_after_are_single_nodes_on_the_straight_line():
     before, after = seen.weights_before.astype(float), seen.weights_after.astype(float)
     expected = {"before": before, "middle": (before + after) / 2, "after": after}
     for name, weights in expected.items():
-        (node,) = nodes(name, header, seen, Cloud.at(inside([0.3, 0.6])))
-        assert node.share == 1
+        _, (node,) = nodes_of(header, name, seen, inside([0.3, 0.6]))
+        assert node.share.tolist() == [1]
         np.testing.assert_allclose(flat(node.weights)[0], weights)
 
 
@@ -72,11 +79,31 @@ def test_the_shares_of_the_path_sum_to_1_and_its_nodes_lie_on_the_way():
     network = Network((8, 6), ("tanh", "sigmoid"), (0.0, 0.0), "pytorch")
     header, place_m = make_header(network, SLOW_STEPS), inside([0.35, 0.6])
     seen = observe(header, make_data(place_m, -10.0))
-    along = nodes("path", header, seen, Cloud.at(place_m))
-    assert sum(node.share for node in along) == pytest.approx(1)
-    assert prod(node.share for node in along) > 0
+    _, along = nodes_of(header, "path", seen, place_m)
+    assert sum(float(node.share) for node in along) == pytest.approx(1)
+    assert prod(float(node.share) for node in along) > 0
     goal = leaked_gradient(seen)
     walked = [
         (seen.weights_before - flat(node.weights)[0]) @ goal / (goal @ goal) for node in along
     ]
     np.testing.assert_allclose(walked, [1 / 6, 3 / 6, 5 / 6], atol=0.05)
+
+
+@pytest.mark.parametrize("rounds", [(0, 0), (0, 1)], ids=["shared weights", "own weights"])
+def test_the_paths_of_several_updates_are_those_of_each(rounds):
+    header = make_header(training=SLOW_STEPS)
+    seen = [
+        observe(header, around(spot, 8), seed)
+        for spot, seed in zip(([0.3, 0.6], [0.7, 0.2]), rounds, strict=True)
+    ]
+    x = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 3, 2)))
+    shares = torch.tensor([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]], dtype=x.dtype)
+    cpu = torch.device("cpu")
+    together = nodes("path", Updates.of(header, seen, cpu), Guess(x, shares))
+    # A place without a share is as good as none.
+    for i, places in enumerate((slice(0, 2), slice(0, 3))):
+        guess = Guess(x[i : i + 1, places], shares[i : i + 1, places])
+        alone = nodes("path", Updates.of(header, [seen[i]], cpu), guess)
+        for node, one in zip(together, alone, strict=True):
+            assert float(node.share[i]) == pytest.approx(float(one.share), rel=1e-9)
+            np.testing.assert_allclose(flat(node.weights)[i], flat(one.weights)[0], rtol=1e-9)

@@ -1,56 +1,98 @@
 """Square cells over the area that become smaller where the mass is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 
-import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
 from veilmap.area import Area
 
-_CHILDREN = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-_NEIGHBOURS = np.stack(np.meshgrid([-1, 0, 1], [-1, 0, 1]), -1).reshape(-1, 2)
+_CHILDREN = ((0, 0), (1, 0), (0, 1), (1, 1))
+_NEIGHBOURS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of one size, by column and row counted from the area's lower left corner."""
+    """Cells of one size, by column and row counted from the area's lower left corner.
+
+    Attributes:
+        area: what they cover.
+        side_m: of each.
+        index: (updates, cells, 2); of all updates where there is one.
+        real: which of them are some, (updates, cells); an update with fewer has others behind.
+    """
 
     area: Area
     side_m: float
-    index: NDArray[np.int64]
+    index: Tensor
+    real: Tensor
 
     @classmethod
-    def cover(cls, area: Area, count: int) -> "Cells":
+    def cover(cls, area: Area, count: int, device: torch.device | None = None) -> "Cells":
         """About ``count`` cells over the whole area."""
         width_m, height_m = max(area.width_m, 1.0), max(area.height_m, 1.0)
         side_m = max(sqrt(width_m * height_m / count), max(width_m, height_m) / count)
-        columns, rows = np.arange(ceil(width_m / side_m)), np.arange(ceil(height_m / side_m))
-        index = np.stack(np.meshgrid(columns, rows), -1).reshape(-1, 2)
-        return cls(area, side_m, index[_begin_inside(area, side_m, index)])
+        columns = torch.arange(ceil(width_m / side_m), device=device)
+        rows = torch.arange(ceil(height_m / side_m), device=device)
+        index = torch.stack(torch.meshgrid(columns, rows, indexing="xy"), -1).reshape(1, -1, 2)
+        index = index[:, _begin_inside(area, side_m, index)[0]]
+        return cls(area, side_m, index, torch.ones_like(index[..., 0], dtype=torch.bool))
 
     def __len__(self) -> int:
-        return len(self.index)
+        """Of the update with the most."""
+        return self.index.shape[1]
 
     @property
-    def xy_m(self) -> NDArray[np.float64]:
+    def xy_m(self) -> Tensor:
         """The centres; those of cells that stick out are moved to the area's edge."""
-        corner = np.array([self.area.x_min_m, self.area.y_min_m])
-        centres: NDArray[np.float64] = np.minimum(
-            corner + (self.index + 0.5) * self.side_m, [self.area.x_max_m, self.area.y_max_m]
-        )
-        return centres
+        corner = self.index.new_tensor([self.area.x_min_m, self.area.y_min_m], dtype=torch.float64)
+        end = corner.new_tensor([self.area.x_max_m, self.area.y_max_m])
+        return torch.minimum(corner + (self.index.double() + 0.5) * self.side_m, end)
 
-    def split(self, chosen: NDArray[np.bool_]) -> "Cells":
-        """The quarters of the chosen cells and of their neighbours."""
-        side_m = self.side_m / 2
-        around = (self.index[chosen, None] + _NEIGHBOURS).reshape(-1, 2)
-        quarters = (2 * np.unique(around, axis=0)[:, None] + _CHILDREN).reshape(-1, 2)
-        return Cells(self.area, side_m, quarters[_begin_inside(self.area, side_m, quarters)])
+    def keep(self, some: Tensor) -> "Cells":
+        """Of these updates only, by number."""
+        if len(self.index) == 1:
+            return self
+        return replace(self, index=self.index[some], real=self.real[some])
+
+    def split(self, chosen: Tensor) -> "Cells":
+        """The quarters of the chosen cells (updates, cells) and of their neighbours."""
+        side_m, order = self.side_m / 2, to_front(chosen)
+        index = pick(self.index.expand(len(chosen), -1, -1), order)
+        around = index[:, :, None] + self.index.new_tensor(_NEIGHBOURS)
+        # By column and then by row in one number, so that the same cell twice lies side by side.
+        beyond = 2**31
+        number = (around[..., 0] + 1) * beyond + around[..., 1] + 1
+        number = number.masked_fill(~chosen.gather(1, order)[..., None], beyond**2 - 1)
+        number = number.flatten(1).sort(1).values
+        first = torch.nn.functional.pad(number[:, 1:] != number[:, :-1], (1, 0), value=True)
+        some = first & (number < beyond**2 - 1)
+        parents = torch.stack([number // beyond - 1, number % beyond - 1], -1)
+        quarters = (2 * parents[:, :, None] + self.index.new_tensor(_CHILDREN)).flatten(1, 2)
+        some = some.repeat_interleave(len(_CHILDREN), 1)
+        some &= _begin_inside(self.area, side_m, quarters)
+        order = to_front(some)
+        return Cells(self.area, side_m, pick(quarters, order), some.gather(1, order))
 
 
-def _begin_inside(area: Area, side_m: float, index: NDArray[np.int64]) -> NDArray[np.bool_]:
+def to_front(some: Tensor) -> Tensor:
+    """The numbers of those chosen by each update, in their order, and behind them of others.
+
+    As many as of the update with the most.
+    """
+    most = int(some.sum(1).max()) if some.numel() else 0
+    return (~some).to(torch.uint8).sort(dim=1, stable=True).indices[:, :most]
+
+
+def pick(pairs: Tensor, numbers: Tensor) -> Tensor:
+    """Some of the pairs of each update, (updates, pairs, 2), by number."""
+    return pairs.gather(1, numbers[..., None].expand(-1, -1, 2))
+
+
+def _begin_inside(area: Area, side_m: float, index: Tensor) -> Tensor:
     """Which cells have their lower left corner inside; a thin area has one row of them."""
-    size_m = np.maximum([area.width_m, area.height_m], side_m)
-    inside: NDArray[np.bool_] = np.all((index >= 0) & (index * side_m < size_m), axis=1)
-    return inside
+    size_m = index.new_tensor(
+        [max(area.width_m, side_m), max(area.height_m, side_m)], dtype=torch.float64
+    )
+    return ((index >= 0) & (index.double() * side_m < size_m)).all(-1)

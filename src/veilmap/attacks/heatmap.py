@@ -8,22 +8,26 @@ explains the other half.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from veilmap.attacks.batches import Room, batches
 from veilmap.attacks.cells import Cells
+from veilmap.attacks.level import Found
 from veilmap.attacks.linearisation import LinearisationName
-from veilmap.attacks.matching import leaked_gradient
-from veilmap.attacks.reconstruction import Reconstruction, one_by_one
-from veilmap.attacks.recovery import Recovery, SharedGrid, SignName
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.attacks.recovery import Begun, Recovery, SharedGrid, SignName
+from veilmap.attacks.search import Search
+from veilmap.attacks.updates import Updates
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import DeviceName
+from veilmap.model.device import DeviceName, torch_device
 
 # A signed measure explains more than one without sign anyhow; it must explain clearly more.
 CLEARLY = 0.5
@@ -76,48 +80,98 @@ class Heatmap:
         device: DeviceName = "cpu",
     ) -> list[Reconstruction]:
         """One reconstruction per update; users who started from the same weights share a grid."""
-        shared = SharedGrid()
-        return one_by_one(
-            lambda header, observation: self._one(header, observation, shared),
-            header,
-            observations,
-            on_done,
-        )
+        on = torch_device(device)
+        grid = SharedGrid(Cells.cover(header.side_knowledge.area, self.cells, on))
+        room = Room.on(on, header, len(grid.cells), self._names(header))
+        found: dict[int, Reconstruction] = {}
+        for batch in batches(observations, room):
+            some = [observations[i] for i in batch]
+            found |= zip(batch, self._batch(Updates.of(header, some, on), grid), strict=True)
+            on_done(len(batch))
+        return [found[i] for i in range(len(observations))]
 
     @torch.inference_mode()
-    def _one(self, header: Header, observation: Observation, shared: SharedGrid) -> Reconstruction:
-        before = time.perf_counter()
-        if not leaked_gradient(observation).any():
-            return Reconstruction.nothing(observation)
-        grid = Cells.cover(header.side_knowledge.area, self.cells)
-        recovery = Recovery(header, observation, grid, self.finest_m, shared)
+    def _batch(self, updates: Updates, grid: SharedGrid) -> list[Reconstruction]:
+        before, observations = time.perf_counter(), updates.observations
+        moved = updates.gradient.any(1).nonzero()[:, 0]
+        maps: dict[int, Found] = {}
+        if len(moved):
+            maps |= zip(moved.tolist(), self._maps(updates.keep(moved), grid), strict=True)
+        seconds = (time.perf_counter() - before) / len(observations)
+        return [
+            _reconstruction(observation, maps.get(i), seconds)
+            for i, observation in enumerate(observations)
+        ]
+
+    def _maps(self, updates: Updates, grid: SharedGrid) -> list[Found]:
+        """The best heat map of each update."""
+        recovery = Recovery(updates, grid, self.finest_m)
         first: SignName = "both" if self.sign == "both" else "one"
-        names = self._names(header)
-        begun = {name: recovery.begin(name, first) for name in names}
-        least = min(each.held_out for each in begun.values())
-        close = [each for each in begun.values() if each.held_out <= self.close * least]
-        best = min(map(recovery.refine, close), key=lambda each: each.held_out)
-        if self.sign == "auto" and best.held_out > WELL_EXPLAINED:
-            signed = recovery.begin(best.linearise, "both")
-            # Also on the first grid: small cells of both signs can imitate much.
-            if signed.held_out < CLEARLY * begun[best.linearise].held_out:
-                refined = recovery.refine(signed)
-                best = refined if refined.held_out < CLEARLY * best.held_out else best
-        alone = recovery.one_place(best.linearise)
-        best = alone if alone.held_out <= best.held_out else best
-        if not len(best.cloud.weights):
-            return Reconstruction.nothing(observation)
-        seconds = time.perf_counter() - before
-        return Reconstruction.of(
-            observation,
-            best.cloud.mean_m,
-            cosine=float(np.sqrt(max(1 - best.unexplained, 0.0))),
-            seconds=seconds,
-            cloud=best.cloud,
-        )
+        begun = {name: recovery.begin(name, first) for name in self._names(updates.header)}
+        best = self._closest(recovery, begun)
+        if self.sign == "auto":
+            best = _try_both_signs(recovery, begun, best)
+        search = Search(inside=True, exact_m=0.1)
+        places = search.attack(updates.header, updates.observations, device=updates.device)
+        for name, some in _by_linearisation(best):
+            alone = recovery.one_place(name, some, [places[i] for i in some])
+            for i, each in zip(some, alone, strict=True):
+                best[i] = each if each.held_out <= best[i].held_out else best[i]
+        return best
+
+    def _closest(self, recovery: Recovery, begun: Mapping[LinearisationName, Begun]) -> list[Found]:
+        """The best map of those whose linearisation is close to the best on the first grid."""
+        least = np.min([each.held_out for each in begun.values()], axis=0)
+        best: dict[int, Found] = {}
+        for each in begun.values():
+            close = np.flatnonzero(each.held_out <= self.close * least)
+            for i, found in zip(close.tolist(), recovery.refine(each.keep(close)), strict=True):
+                if i not in best or found.held_out < best[i].held_out:
+                    best[i] = found
+        return [best[i] for i in range(len(least))]
 
     def _names(self, header: Header) -> tuple[LinearisationName, ...]:
         if self.linearise != "auto":
             return (self.linearise,)
         single_step = header.side_knowledge.training.name == "fedsgd"
         return ("before",) if single_step else ("before", "middle", "path")
+
+
+def _try_both_signs(
+    recovery: Recovery, begun: Mapping[LinearisationName, Begun], best: Sequence[Found]
+) -> list[Found]:
+    """Of updates that one sign does not explain, where both explain clearly more."""
+    chosen = list(best)
+    for name, among in _by_linearisation(best):
+        some = among[[best[i].held_out > WELL_EXPLAINED for i in among]]
+        if not len(some):
+            continue
+        signed = recovery.begin(name, "both", some)
+        # Also on the first grid: small cells of both signs can imitate much.
+        clear = np.flatnonzero(signed.held_out < CLEARLY * begun[name].held_out[some])
+        for i, found in zip(some[clear], recovery.refine(signed.keep(clear)), strict=True):
+            if found.held_out < CLEARLY * best[i].held_out:
+                chosen[i] = found
+    return chosen
+
+
+def _by_linearisation(
+    best: Sequence[Found],
+) -> Iterator[tuple[LinearisationName, NDArray[np.intp]]]:
+    """The numbers of the updates that are best explained with each."""
+    for name in dict.fromkeys(each.linearise for each in best):
+        yield name, np.flatnonzero([each.linearise == name for each in best])
+
+
+def _reconstruction(
+    observation: Observation, found: Found | None, seconds: float
+) -> Reconstruction:
+    if found is None or not len(found.cloud.weights):
+        return Reconstruction.nothing(observation)
+    return Reconstruction.of(
+        observation,
+        found.cloud.mean_m,
+        cosine=float(np.sqrt(max(1 - found.unexplained, 0.0))),
+        seconds=seconds,
+        cloud=found.cloud,
+    )

@@ -6,53 +6,70 @@ J̄ = Σ_p a_p J_p, and the kernel is the sum over all pairs of nodes.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from functools import reduce
+from itertools import chain, combinations_with_replacement, product
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 # So many rows at once: large enough for fast products, small enough that little is computed of
 # what lies below the diagonal, which is mirrored.
-_ROWS_AT_ONCE = 256
+_ROWS_AT_ONCE = 128
+
+# The same of every other unit and of those between.
+Halves = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """δ and (h, 1) of one layer, (nodes, candidates, units) and (nodes, candidates, inputs).
+    """δ and (h, 1) of one layer at each node, (updates, candidates, units) and (…, inputs).
 
     The columns of one of the two are dealt out in halves: the units of the layer, or its inputs
     where it has a single unit. That one carries the nodes' shares.
     """
 
-    dealt: tuple[Tensor, Tensor]
-    whole: Tensor
+    dealt: Sequence[Halves]
+    whole: Sequence[Tensor]
 
     @classmethod
-    def of(cls, shares: Tensor, inputs: Tensor, errors: Tensor) -> "Layer":
-        """From a_p, h_p and δ_p."""
-        with_bias = torch.nn.functional.pad(inputs, (0, 1), value=1.0)
-        single = errors.shape[-1] == 1
+    def of(
+        cls,
+        shares: Sequence[Tensor],
+        inputs: Sequence[Tensor],
+        errors: Sequence[Tensor],
+        *,
+        first: bool,
+        last: bool,
+    ) -> "Layer":
+        """From a_p (updates, candidates), h_p and δ_p of each node."""
+        with_bias = [torch.nn.functional.pad(each, (0, 1), value=1.0) for each in inputs]
+        single = errors[0].shape[-1] == 1
         dealt, whole = (with_bias, errors) if single else (errors, with_bias)
-        dealt = shares[:, None, None] * dealt
+        parts = [
+            _scaled(share[..., None], deal(each, with_bias=single))
+            for share, each in zip(shares, dealt, strict=True)
+        ]
         # The nodes agree on the first layer's inputs and on the last one's δ = 1; there
         # Σ_p a_p δ_p (h, 1)ᵀ is a single product.
-        if (whole == whole[0]).all():
-            dealt, whole = dealt.sum(0, keepdim=True), whole[:1]
-        first, second = deal(dealt, with_bias=single)
-        return cls((first.contiguous(), second.contiguous()), whole)
+        if last or (first and not single):
+            return cls([reduce(_add, parts)], whole[:1])
+        return cls(parts, whole)
 
-    def kernels(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
-        """Of the two halves, summed over all pairs of nodes."""
-        size = self.whole[0, rows].shape[0], self.whole[0, columns].shape[0]
-        first, second = self.whole.new_zeros(2, *size)
-        for p, q in self._pairs(mirrored=rows == columns):
-            whole = self.whole[p, rows] @ self.whole[q, columns].T
-            for total, dealt in zip((first, second), self.dealt, strict=True):
-                part = whole * (dealt[p, rows] @ dealt[q, columns].T)
-                total += part if p == q or rows != columns else part + part.T
-        return first, second
+    def kernels(self, rows: slice, columns: slice) -> Halves:
+        """Summed over all pairs of nodes."""
+        mirrored = rows == columns
+        pairs = self._pairs(mirrored=mirrored)
+        return reduce(_add, (self._kernel(p, q, rows, columns, mirrored) for p, q in pairs))
+
+    def _kernel(self, p: int, q: int, rows: slice, columns: slice, mirrored: bool) -> Halves:
+        """Of two nodes, with (q, p) where it is this one mirrored."""
+        whole = self.whole[p][:, rows] @ self.whole[q][:, columns].mT
+        first, second = (
+            (mine[:, rows] @ others[:, columns].mT).mul_(whole)
+            for mine, others in zip(self.dealt[p], self.dealt[q], strict=True)
+        )
+        return (first, second) if p == q or not mirrored else (first + first.mT, second + second.mT)
 
     def _pairs(self, *, mirrored: bool) -> Iterator[tuple[int, int]]:
         """Of nodes; on the diagonal (q, p) is (p, q) mirrored."""
@@ -60,7 +77,7 @@ class Layer:
         return combinations_with_replacement(nodes, 2) if mirrored else product(nodes, nodes)
 
 
-def deal(columns: Tensor, *, with_bias: bool) -> tuple[Tensor, Tensor]:
+def deal(columns: Tensor, *, with_bias: bool) -> Halves:
     """Every other column; the bias, which is the last one, goes to the first half."""
     if not with_bias:
         return columns[..., 0::2], columns[..., 1::2]
@@ -68,17 +85,41 @@ def deal(columns: Tensor, *, with_bias: bool) -> tuple[Tensor, Tensor]:
     return torch.cat([inputs[..., 0::2], bias], -1), inputs[..., 1::2]
 
 
-def kernels(layers: Sequence[Layer]) -> NDArray[np.float64]:
-    """Of every layer and half: (layers · halves, candidates, candidates)."""
-    count = layers[0].whole.shape[1]
-    # numpy asks for large pages, which take half the time to fill.
-    result = np.empty((2 * len(layers), count, count))
-    whole = torch.from_numpy(result)
+def kernels(layers: Sequence[Layer], *, summed: bool) -> Tensor:
+    """Of the two halves of each layer or, if summed, of all; the two take turns.
+
+    (updates, kernels, candidates, candidates)
+    """
+    some = layers[0].dealt[0][0]
+    updates, count = some.shape[:2]
+    whole = _empty((updates, 2 if summed else 2 * len(layers), count, count), some)
     for start in range(0, count, _ROWS_AT_ONCE):
-        end = min(start + _ROWS_AT_ONCE, count)
-        rows, right = slice(start, end), slice(end, count)
-        on_diagonal = (part for layer in layers for part in layer.kernels(rows, rows))
-        beside = (part for layer in layers for part in layer.kernels(rows, right))
-        for kernel, middle, part in zip(whole, on_diagonal, beside, strict=True):
-            kernel[rows, rows], kernel[rows, right], kernel[right, rows] = middle, part, part.T
-    return result
+        rows, right = slice(start, start + _ROWS_AT_ONCE), slice(start + _ROWS_AT_ONCE, count)
+        for number, part in enumerate(_parts(layers, rows, rows, summed)):
+            whole[:, number, rows, rows] = part
+        if right.start < count:
+            for number, part in enumerate(_parts(layers, rows, right, summed)):
+                whole[:, number, rows, right] = part
+                whole[:, number, right, rows] = part.mT
+    return whole
+
+
+def _parts(layers: Sequence[Layer], rows: slice, columns: slice, summed: bool) -> Sequence[Tensor]:
+    found = [layer.kernels(rows, columns) for layer in layers]
+    return [*reduce(_add, found)] if summed else [*chain.from_iterable(found)]
+
+
+def _scaled(scale: Tensor, halves: Halves) -> Halves:
+    return scale * halves[0], scale * halves[1]
+
+
+def _add(totals: Halves, others: Halves) -> Halves:
+    """In place; there may be gigabytes of them."""
+    return totals[0].add_(others[0]), totals[1].add_(others[1])
+
+
+def _empty(shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """Room; on the CPU from numpy, which asks for large pages that take half the time to fill."""
+    if like.device.type == "cpu":
+        return torch.from_numpy(np.empty(shape))
+    return like.new_empty(shape)

@@ -8,43 +8,42 @@ nodes, weights w_p with shares a_p: J̄(x) = Σ_p a_p J(x; w_p).
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
+from torch import Tensor
 
-from veilmap.attacks.matching import leaked_gradient
-from veilmap.attacks.reconstruction import Cloud
-from veilmap.attacks.tangent import Blocks, as_blocks, factors
-from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header
+from veilmap.attacks.tangent import Blocks, blocks_of, factors
+from veilmap.attacks.updates import Updates
 
 LinearisationName = Literal["before", "middle", "after", "path"]
 PATH_NODES = 3
 
-Flat = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Node:
-    """Weights on the way, and the share of the update made there."""
+    """Weights on the way and the share of the update made there, of each update or of all."""
 
-    share: float
+    share: Tensor
     weights: Blocks
 
 
-def nodes(
-    name: LinearisationName, header: Header, observation: Observation, guess: Cloud
-) -> list[Node]:
-    """The nodes of one update; ``guess`` is where the user may have been, used by ``path``."""
-    before = observation.weights_before.astype(np.float64)
-    if name == "path":
-        return _path(header, before, leaked_gradient(observation), guess)
-    after = observation.weights_after.astype(np.float64)
-    weights = {"before": before, "middle": (before + after) / 2, "after": after}[name]
-    return [Node(1.0, as_blocks(header.network, weights))]
+@dataclass(frozen=True)
+class Guess:
+    """Where users may have been: places (updates, places, 2), standardised, and their shares."""
+
+    x: Tensor
+    shares: Tensor
 
 
-def _path(header: Header, before: Flat, gradient: Flat, guess: Cloud) -> list[Node]:
+def nodes(name: LinearisationName, updates: Updates, guess: Guess | None = None) -> list[Node]:
+    """The nodes of some updates; a ``path`` follows from the guess, and has none without."""
+    if guess is not None and name == "path":
+        return _path(updates, guess)
+    part = {"before": 0.0, "middle": 0.5, "after": 1.0}[name]
+    weights = updates.before - part * updates.gradient if part else updates.before
+    return [Node(weights.new_ones(len(weights)), blocks_of(updates.header.network, weights))]
+
+
+def _path(updates: Updates, guess: Guess) -> list[Node]:
     """The way of a user who sits where ``guess`` says, in equal parts of the progress made.
 
     While all residuals share one sign and fall together, each part ds of the progress moves the
@@ -52,23 +51,23 @@ def _path(header: Header, before: Flat, gradient: Flat, guess: Cloud) -> list[No
     set the pace. The midpoint rule walks it; its midpoints are the nodes, and their shares add up
     to the whole update.
     """
-    network, scaler = header.network, header.side_knowledge.scaler
-    x = torch.from_numpy(scaler.finely(guess.xy_m))[None]
-    shares = torch.from_numpy(guess.weights)[None]
+    network, gradient = updates.header.network, updates.gradient
+    length = gradient.square().sum(1)
 
-    def move(weights: Flat) -> tuple[Flat, float]:
+    def move(weights: Tensor) -> tuple[Tensor, Tensor]:
         """Σ c_j J(x_j; w), and how much of it is the whole update's length along the update."""
-        blocks = factors(network, as_blocks(network, weights), x).combine(shares)
-        flat = np.concatenate([part.numpy().ravel() for block in blocks for part in block])
-        along = float(flat @ gradient / (gradient @ gradient))
-        return flat, 1 / (PATH_NODES * along) if along else 0.0
+        moved = factors(network, blocks_of(network, weights), guess.x).combine(guess.shares)
+        flat = torch.cat([part.flatten(1) for block in moved for part in block], 1)
+        along = PATH_NODES * (flat * gradient).sum(1) / length
+        return flat, torch.where(along != 0, 1 / along, 0.0)
 
-    walked, weights = [], before
+    walked, weights = [], updates.before
     for _ in range(PATH_NODES):
         flat, pace = move(weights)
-        middle = weights - flat * pace / 2
+        middle = weights - flat * pace[:, None] / 2
         flat, pace = move(middle)
-        weights = weights - flat * pace
+        weights = weights - flat * pace[:, None]
         walked.append((pace, middle))
-    total = sum(pace for pace, _ in walked) or 1.0
-    return [Node(pace / total, as_blocks(network, middle)) for pace, middle in walked]
+    total = torch.stack([pace for pace, _ in walked]).sum(0)
+    total = torch.where(total != 0, total, 1.0)
+    return [Node(pace / total, blocks_of(network, middle)) for pace, middle in walked]

@@ -1,120 +1,168 @@
 """The least-squares problem behind the heat map: which shares of cells explain the update.
 
 G ≈ Σ_j c_j J̄(x_j). The Gram matrix ⟨J̄(x_i), J̄(x_j)⟩ is the neural tangent kernel, which layer
-factors give without forming any J. Each layer counts by 1/|G_l|²: the last layer's block is tens
-of times longer than the others, and would decide alone.
+factors give without forming any J. Layers count by 1/|G_l|², and there is one problem for each half
+of the coordinates.
 
-The coordinates of the update are dealt into two halves, every other unit of a layer, so that a
-fit to one half can be tested on the other.
+All tensors carry a leading axis of updates, of length 1 where all of them have the same.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from veilmap.attacks.kernel import Layer, deal, kernels
+from veilmap.attacks.kernel import Layer, kernels
 from veilmap.attacks.linearisation import Node
-from veilmap.attacks.tangent import Blocks, factors
+from veilmap.attacks.tangent import factors
+from veilmap.attacks.updates import Goal
 from veilmap.model.network import Network
-
-Vector = NDArray[np.float64]
-
-
-class Gram:
-    """K = Σ_l K_l / |G_l|² over one half of the coordinates, or both.
-
-    It is added up where it is looked at: a fit looks at a tenth of the columns, and every update
-    has other weights.
-    """
-
-    def __init__(self, kernels: NDArray[np.float64], weights: Vector) -> None:
-        self._kernels, self._weights = kernels, weights
-
-    def __getitem__(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Some rows, which are the columns too."""
-        rows = np.zeros((len(candidates), self._kernels.shape[1]))
-        for weight, kernel in zip(self._weights, self._kernels, strict=True):
-            if weight:  # half of them are 0 in one half of the coordinates
-                rows += weight * kernel[candidates]
-        return rows
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.float64]:
-        """All rows."""
-        return self[np.arange(self._kernels.shape[1])]
-
-    def __add__(self, other: "Gram") -> "Gram":
-        return Gram(self._kernels, self._weights + other._weights)
-
-    def diagonal(self) -> Vector:
-        """|J̄(x_j)|²."""
-        diagonal: Vector = self._weights @ self._kernels.diagonal(axis1=1, axis2=2)
-        return diagonal
 
 
 @dataclass(frozen=True)
 class Equations:
-    """K, b and |G|² over some coordinates."""
+    """K, b and |G|² over some coordinates.
 
-    gram: Gram
-    b: Vector
-    total: float
+    K = Σ w_l K_l is added up where it is looked at: a fit looks at a tenth of the columns, and
+    users with the same kernels have other weights.
+
+    Attributes:
+        kernels: K_l, (updates, kernels, candidates, candidates).
+        parts: which of the kernels belong to the coordinates.
+        weights: w_l, (updates, kernels).
+        b: ⟨G, J̄(x_j)⟩, (updates, candidates).
+        total: |G|², (updates).
+        real: which candidates are some, (updates, candidates); the others are 0 everywhere.
+    """
+
+    kernels: Tensor
+    parts: tuple[int, ...]
+    weights: Tensor
+    b: Tensor
+    total: Tensor
+    real: Tensor
 
     def __add__(self, other: "Equations") -> "Equations":
-        return Equations(self.gram + other.gram, self.b + other.b, self.total + other.total)
+        """Over the coordinates of both, which have none in common."""
+        return replace(
+            self, parts=self.parts + other.parts, b=self.b + other.b, total=self.total + other.total
+        )
 
-    def unexplained(self, c: Vector) -> float:
-        """|G − Σ c_j J̄(x_j)|² / |G|²."""
-        active = np.flatnonzero(c)
-        some = c[active]
-        explained = 2 * some @ self.b[active] - some @ self.gram[active][:, active] @ some
-        return max(self.total - float(explained), 0.0) / self.total if self.total else 0.0
+    def keep(self, some: Tensor, kernels: Tensor | None = None) -> "Equations":
+        """Only these updates, by number; their kernels if somebody has them already."""
+        if len(some) == len(self.b):
+            return self
+        if kernels is None:
+            kernels = self.kernels if len(self.kernels) == 1 else self.kernels[some]
+        return Equations(
+            kernels,
+            self.parts,
+            self.weights[some],
+            self.b[some],
+            self.total[some],
+            self.real if len(self.real) == 1 else self.real[some],
+        )
+
+    def rows(self, columns: Tensor) -> Tensor:
+        """Some rows of K, which are the columns too: (updates, columns, candidates)."""
+        updates = torch.arange(len(columns), device=columns.device)[:, None]
+        updates = updates * (len(self.kernels) > 1)
+        total = self.b.new_zeros(*columns.shape, self.b.shape[1])
+        for part in self.parts:
+            total += self.weights[:, part, None, None] * self.kernels[updates, part, columns]
+        return total
+
+    def mean_diagonal(self) -> Tensor:
+        """The mean of |J̄(x_j)|², (updates)."""
+        traces = self.kernels.diagonal(dim1=-2, dim2=-1).sum(-1)
+        some = list(self.parts)
+        return (self.weights[:, some] * traces[:, some]).sum(-1) / self.real.sum(-1)
+
+    def unexplained(self, c: Tensor) -> Tensor:
+        """|G − Σ c_j J̄(x_j)|² / |G|² of several solutions, (updates, solutions, candidates)."""
+        active = (c != 0).flatten(0, 1).any(0).nonzero()[:, 0]
+        some, explained = c[..., active], 2 * (c @ self.b[..., None])[..., 0]
+        for part in self.parts:
+            kernel = self.kernels[:, part, active[:, None], active]
+            explained -= self.weights[:, part, None] * (some @ kernel * some).sum(-1)
+        total = self.total[:, None]
+        return torch.where(total > 0, (total - explained).clamp_min(0.0) / total, 0.0)
+
+
+def keep_halves(halves: tuple[Equations, Equations], some: Tensor) -> tuple[Equations, Equations]:
+    """Only these updates, by number; the two have the same kernels."""
+    first = halves[0].keep(some)
+    return first, halves[1].keep(some, first.kernels)
 
 
 class Dictionary:
-    """J̄ at the candidates ``x`` (points, 2), and its Gram matrices; made once for many updates."""
+    """J̄ at the candidates and its kernels.
 
-    def __init__(self, network: Network, nodes: Sequence[Node], x: Tensor) -> None:
-        found = [factors(network, node.weights, x[None]) for node in nodes]
-        shares = torch.tensor([node.share for node in nodes], dtype=x.dtype)
+    Args:
+        network: F.
+        nodes: of each update, or of all.
+        x: the candidates, standardised, (updates, candidates, 2).
+        real: which of them are some, (updates, candidates); all by default.
+        goal: if given, the kernels are for these updates alone: one for each half instead of one
+            for each half of each layer.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        nodes: Sequence[Node],
+        x: Tensor,
+        real: Tensor | None = None,
+        goal: Goal | None = None,
+    ) -> None:
+        found = [factors(network, node.weights, x) for node in nodes]
+        self._real = x.new_ones(x.shape[:2], dtype=torch.bool) if real is None else real
+        self._summed = goal is not None
+        depth = len(network.shapes)
         self._layers = [
             Layer.of(
-                shares,
-                torch.cat([each.inputs[level] for each in found]),
-                torch.cat([each.errors[level] for each in found]),
+                [self._shares(node, level, goal) for node in nodes],
+                [each.inputs[level] for each in found],
+                [each.errors[level] for each in found],
+                first=level == 0,
+                last=level == depth - 1,
             )
-            for level in range(len(network.shapes))
+            for level in range(depth)
         ]
-        self._kernels = kernels(self._layers)
+        self._kernels = kernels(self._layers, summed=self._summed)
 
-    def equations(self, gradient: Blocks) -> tuple[Equations, Equations]:
-        """The two halves of the problem for one update."""
-        parts = [
-            _products(layer, block) for layer, block in zip(self._layers, gradient, strict=True)
-        ]
-        lengths = np.array([[length for _, length in halves] for halves in parts])
-        of_layers = lengths.sum(axis=1, keepdims=True)
-        weights = np.divide(1.0, of_layers, where=of_layers > 0, out=np.zeros_like(of_layers))
-        first, second = (
-            Equations(
-                Gram(self._kernels, (weights * (np.arange(2) == half)).ravel()),
-                sum(w * halves[half][0] for w, halves in zip(weights[:, 0], parts, strict=True)),
-                float(weights[:, 0] @ lengths[:, half]),
-            )
-            for half in (0, 1)
-        )
+    def _shares(self, node: Node, level: int, goal: Goal | None) -> Tensor:
+        """a_p, with the root of the layer's weight where it is known, (updates, candidates)."""
+        shares = node.share[:, None] * self._real
+        return shares if goal is None else goal.weights[:, level, None].sqrt() * shares
+
+    def equations(self, goal: Goal) -> tuple[Equations, Equations]:
+        """The two halves of the problem, of all updates."""
+        first, second = (self._half(goal, half) for half in (0, 1))
         return first, second
 
+    def _half(self, goal: Goal, half: int) -> Equations:
+        # Every other kernel, beginning with this half's.
+        parts = tuple(range(half, self._kernels.shape[1], 2))
+        scale = goal.weights.sqrt() if self._summed else goal.weights
+        b = torch.stack(
+            [
+                scale[:, level, None] * _products(layer, goal.halves[level][half], half)
+                for level, layer in enumerate(self._layers)
+            ]
+        ).sum(0)
+        ones = goal.weights.new_ones(len(scale), 2)
+        weights = ones if self._summed else goal.weights.repeat_interleave(2, 1)
+        return Equations(self._kernels, parts, weights, b, goal.totals[:, half], self._real)
 
-def _products(layer: Layer, block: tuple[Tensor, Tensor]) -> list[tuple[Vector, float]]:
-    """⟨G_l, J̄_l(x_j)⟩ and |G_l|² over each half of the layer's coordinates."""
-    matrix = torch.cat([block[0][0], block[1][0, :, None]], 1)
-    single = len(matrix) == 1
-    halves = deal(matrix if single else matrix.T, with_bias=single)
-    return [
-        ((dealt * (layer.whole @ half)).sum((0, -1)).numpy(), float((half**2).sum()))
-        for dealt, half in zip(layer.dealt, halves, strict=True)
-    ]
+
+def _products(layer: Layer, goal: Tensor, half: int) -> Tensor:
+    """⟨G_l, J̄_l(x_j)⟩ over one half of the layer's coordinates, (updates, candidates)."""
+    parts = []
+    for dealt, whole in zip(layer.dealt, layer.whole, strict=True):
+        if whole.shape[-1] == 1:
+            parts.append((dealt[half] @ goal.mT * whole)[..., 0])
+        else:
+            parts.append((dealt[half] * (whole @ goal)).sum(-1))
+    return torch.stack(parts).sum(0)

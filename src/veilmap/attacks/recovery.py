@@ -1,184 +1,173 @@
-"""One update explained by cells: from a grid over the area to small cells where the mass is."""
+"""Updates explained by cells: from a grid over the area to small cells where the mass is."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from veilmap.attacks.cells import Cells
-from veilmap.attacks.linearisation import LinearisationName, nodes
-from veilmap.attacks.matching import leaked_gradient
+from veilmap.attacks.fit import fit
+from veilmap.attacks.level import Found, Level
+from veilmap.attacks.linearisation import Guess, LinearisationName, nodes
 from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.normal_equations import Dictionary, Equations
-from veilmap.attacks.reconstruction import Cloud
-from veilmap.attacks.search import Search
-from veilmap.attacks.sparse import sparse_fit
-from veilmap.attacks.tangent import as_blocks
-from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header
-from veilmap.model.network import Floats
+from veilmap.attacks.normal_equations import Dictionary, Equations, keep_halves
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.attacks.updates import Updates
 
 SignName = Literal["one", "both"]
 # λ relative to the largest |b|, from few terms to many; a solution starts the next.
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 0.0)
-# A cell below this share of the mass is noise.
-LEAST_SHARE = 1e-3
-# So many of a level are looked at more closely, the heaviest; the others stay as they are.
-MOST_SPLIT = 16
-
-
-@dataclass(frozen=True)
-class Found:
-    """A heat map, and the share of the update that it leaves unexplained."""
-
-    linearise: LinearisationName
-    cloud: Cloud
-    unexplained: float
-    held_out: float
 
 
 @dataclass(frozen=True)
 class Begun:
-    """A fit over the first grid."""
+    """Fits over the first grid; ``penalty``, ``fitted`` and ``held_out`` by update."""
 
     linearise: LinearisationName
     sign: SignName
-    cells: Cells
+    updates: Updates
     halves: tuple[Equations, Equations]
-    penalty: float
-    fitted: NDArray[np.float64]
-    held_out: float
+    penalty: Tensor
+    fitted: Tensor
+    held_out: NDArray[np.float64]
 
     @property
     def signed(self) -> bool:
         return self.sign == "both"
 
+    def keep(self, some: NDArray[np.intp]) -> "Begun":
+        """Only these updates, by number."""
+        index = torch.from_numpy(some).to(self.penalty.device)
+        return replace(
+            self,
+            updates=self.updates.keep(index),
+            halves=keep_halves(self.halves, index),
+            penalty=self.penalty[index],
+            fitted=self.fitted[index],
+            held_out=self.held_out[some],
+        )
+
 
 class SharedGrid:
-    """The first grid's dictionary at the weights before, kept for the next update from there."""
+    """The first grid, and its dictionary at the weights before for the next updates from there."""
 
-    def __init__(self) -> None:
-        self._weights: Floats | None = None
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self._weights: Tensor | None = None
         self._dictionary: Dictionary | None = None
 
-    def at(self, weights: Floats, make: Callable[[], Dictionary]) -> Dictionary:
+    def at(self, weights: Tensor, make: Callable[[], Dictionary]) -> Dictionary:
         """What was made for these weights, or made now."""
-        same = self._weights is weights or (
-            self._weights is not None and np.array_equal(self._weights, weights)
-        )
+        same = self._weights is not None and torch.equal(self._weights, weights)
         if self._dictionary is None or not same:
+            self._weights = self._dictionary = None  # Room for the next one.
             self._weights, self._dictionary = weights, make()
         return self._dictionary
 
 
 class Recovery:
-    """One update, explained with several linearisations and signs."""
+    """Some updates, explained with several linearisations and signs."""
 
-    def __init__(
+    def __init__(self, updates: Updates, grid: SharedGrid, finest_m: float) -> None:
+        self._updates, self._grid, self._finest_m = updates, grid, finest_m
+        self._first_grids: dict[LinearisationName, tuple[Equations, Equations]] = {}
+
+    def one_place(
         self,
-        header: Header,
-        observation: Observation,
-        grid: Cells,
-        finest_m: float,
-        shared: SharedGrid,
-    ) -> None:
-        self._header, self._observation = header, observation
-        self._grid, self._finest_m, self._shared = grid, finest_m, shared
-        self._gradient = as_blocks(header.network, leaked_gradient(observation))
-        self._first_grids: dict[LinearisationName, Dictionary] = {}
-        guess_m = Neurons().one(header, observation).xy_m
-        middle_m = header.side_knowledge.area.centre_m
-        self._first_guess = Cloud.at(guess_m if np.isfinite(guess_m).all() else middle_m)
-
-    def one_place(self, linearise: LinearisationName) -> Found:
+        linearise: LinearisationName,
+        some: NDArray[np.intp],
+        places: Sequence[Reconstruction],
+    ) -> list[Found]:
         """What a single place explains: a phone that rested needs no map of cells."""
-        (search,) = Search(inside=True, exact_m=0.1).attack(self._header, [self._observation])
-        halves = self._dictionary(linearise, search.xy_m[None], search.cloud).equations(
-            self._gradient
-        )
+        updates = self._updates.keep(torch.from_numpy(some))
+        xy_m = torch.from_numpy(np.stack([each.xy_m for each in places])[:, None])
+        x = updates.standardise(xy_m.to(updates.gradient.device))
+        guess, goal = Guess(x, torch.ones_like(x[..., 0])), updates.goal
+        along = nodes(linearise, updates, guess)
+        halves = Dictionary(updates.header.network, along, x, goal=goal).equations(goal)
+        free = guess.shares.new_zeros(len(x), 1)
         whole = halves[0] + halves[1]
-        c = _fit(whole, 0.0, signed=False)
-        tested = halves[1].unexplained(_fit(halves[0], 0.0, signed=False))
-        return Found(linearise, search.cloud, whole.unexplained(c), tested)
+        left = whole.unexplained(fit(whole, free, signed=False))
+        tested = halves[1].unexplained(fit(halves[0], free, signed=False))
+        return [
+            Found(linearise, place.cloud, *both)
+            for place, *both in zip(places, left[:, 0].tolist(), tested[:, 0].tolist(), strict=True)
+        ]
 
-    def begin(self, linearise: LinearisationName, sign: SignName) -> Begun:
-        """The fit over the first grid, with the penalty that suits it."""
-        halves = self._first(linearise).equations(self._gradient)
-        penalty, fitted = _choose_penalty(*halves, sign == "both")
+    def begin(
+        self, linearise: LinearisationName, sign: SignName, some: NDArray[np.intp] | None = None
+    ) -> Begun:
+        """The fits over the first grid, with the penalties that suit them."""
+        some = np.arange(len(self._updates)) if some is None else some
+        index = torch.from_numpy(some).to(self._updates.gradient.device)
+        first, second = keep_halves(self._first(linearise), index)
+        signed = sign == "both"
+        penalties = first.b.new_tensor(PENALTIES[:-1] if signed else PENALTIES)
+        fits = fit(first, penalties.expand(len(some), -1), signed=signed)
+        held_out, best = second.unexplained(fits).min(1)
+        fitted = fits.gather(1, best[:, None, None].expand(-1, 1, fits.shape[2]))[:, 0]
         return Begun(
-            linearise, sign, self._grid, halves, penalty, fitted, halves[1].unexplained(fitted)
+            linearise,
+            sign,
+            self._updates.keep(torch.from_numpy(some)),
+            (first, second),
+            penalties[best],
+            fitted,
+            held_out.cpu().numpy(),
         )
 
-    def refine(self, begun: Begun) -> Found:
-        """From the first grid to the finest."""
-        cells, halves, penalty, signed = begun.cells, begun.halves, begun.penalty, begun.signed
-        start: NDArray[np.float64] | None = begun.fitted
-        xy_m = cells.xy_m
-        while True:
-            whole = halves[0] + halves[1]
-            c, start = _fit(whole, penalty, signed, start), None
-            shares = np.abs(c) / (np.abs(c).sum() or 1.0)
-            some = shares > LEAST_SHARE
-            guess = Cloud(xy_m[some], shares[some] / (shares[some].sum() or 1.0))
-            heavy = some & _heaviest(shares, cells)
-            if cells.side_m <= self._finest_m or not heavy.any():
-                break
-            light_m = xy_m[some & ~heavy]
-            cells = cells.split(heavy[: len(cells)])
-            xy_m = np.concatenate([cells.xy_m, light_m])
-            halves = self._dictionary(begun.linearise, xy_m, guess).equations(self._gradient)
-        tested = halves[1].unexplained(_fit(halves[0], penalty, signed, start=c))
-        return Found(begun.linearise, guess, whole.unexplained(c), tested)
+    def refine(self, begun: Begun) -> list[Found]:
+        """From the first grid to the finest, each update where its mass is."""
+        found: dict[int, Found] = {}
+        number = np.arange(len(begun.updates))
+        level = Level(
+            begun.linearise,
+            begun.signed,
+            begun.updates,
+            begun.penalty,
+            self._grid.cells,
+            self._grid.cells.xy_m.expand(len(number), -1, -1),
+            begun.halves,
+            begun.fitted,
+        )
+        while len(number):
+            weighed = level.weigh()
+            ends = ~weighed.heavy.any(1) | (level.cells.side_m <= self._finest_m)
+            done, on = ends.nonzero()[:, 0], (~ends).nonzero()[:, 0]
+            if len(done):
+                found |= zip(number[done.cpu().numpy()], level.end(weighed, done), strict=True)
+            if len(on):
+                level = level.next(weighed, on)
+            number = number[on.cpu().numpy()]
+        return [found[i] for i in range(len(begun.updates))]
 
-    def _first(self, linearise: LinearisationName) -> Dictionary:
-        """Of the first grid; fits with one sign and with both share it, 50 MB of 1,000 cells."""
-
-        def make() -> Dictionary:
-            return self._dictionary(linearise, self._grid.xy_m, self._first_guess)
-
+    def _first(self, linearise: LinearisationName) -> tuple[Equations, Equations]:
+        """Of the first grid; fits with one sign and with both share them."""
         if linearise not in self._first_grids:
-            weights = self._observation.weights_before
-            shared = linearise == "before"
-            self._first_grids[linearise] = self._shared.at(weights, make) if shared else make()
+            dictionary = self._first_dictionary(linearise)
+            self._first_grids[linearise] = dictionary.equations(self._updates.goal)
         return self._first_grids[linearise]
 
-    def _dictionary(
-        self, linearise: LinearisationName, xy_m: NDArray[np.float64], guess: Cloud
-    ) -> Dictionary:
-        x = torch.from_numpy(self._header.side_knowledge.scaler.finely(xy_m))
-        along = nodes(linearise, self._header, self._observation, guess)
-        return Dictionary(self._header.network, along, x)
+    def _first_dictionary(self, linearise: LinearisationName) -> Dictionary:
+        updates = self._updates
+        x, network = updates.standardise(self._grid.cells.xy_m), updates.header.network
+        if linearise == "before" and len(updates.before) == 1:
+            make = partial(Dictionary, network, nodes(linearise, updates), x)
+            return self._grid.at(updates.before, make)
+        guess = self._first_guess if linearise == "path" else None
+        return Dictionary(network, nodes(linearise, updates, guess), x, goal=updates.goal)
 
-
-def _heaviest(shares: NDArray[np.float64], cells: Cells) -> NDArray[np.bool_]:
-    """The ``MOST_SPLIT`` heaviest of the cells, which come first among the candidates."""
-    order = np.argsort(-shares[: len(cells)], kind="stable")
-    heaviest = np.zeros(len(shares), bool)
-    heaviest[order[:MOST_SPLIT]] = True
-    return heaviest
-
-
-def _choose_penalty(
-    fitted: Equations, tested: Equations, signed: bool
-) -> tuple[float, NDArray[np.float64]]:
-    """The λ whose fit to one half of the coordinates explains the other half best, and that fit."""
-    fits: dict[float, NDArray[np.float64]] = {}
-    for penalty in PENALTIES[:-1] if signed else PENALTIES:
-        last = next(reversed(fits.values()), None)
-        fits[penalty] = _fit(fitted, penalty, signed, last)
-    best = min(fits, key=lambda penalty: tested.unexplained(fits[penalty]))
-    return best, fits[best]
-
-
-def _fit(
-    equations: Equations, penalty: float, signed: bool, start: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """With one sign for all, be it plus or minus, or with a sign for each."""
-    gram, b = equations.gram, equations.b
-    sign = -1.0 if not signed and b.sum() < 0 else 1.0
-    penalty *= float(np.abs(b).max(initial=0.0))
-    start = None if start is None else sign * start
-    return sign * sparse_fit(gram, sign * b, penalty, signed=signed, start=start)
+    @cached_property
+    def _first_guess(self) -> Guess:
+        """Lemma 1's location, or the middle of the area."""
+        header, device = self._updates.header, self._updates.gradient.device
+        guesses_m = [Neurons().one(header, each).xy_m for each in self._updates.observations]
+        middle_m = header.side_knowledge.area.centre_m
+        xy_m = np.stack([each if np.isfinite(each).all() else middle_m for each in guesses_m])
+        x = self._updates.standardise(torch.from_numpy(xy_m[:, None]).to(device))
+        return Guess(x, torch.ones_like(x[..., 0]))

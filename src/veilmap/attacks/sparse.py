@@ -13,9 +13,9 @@ Vector = NDArray[np.float64]
 Columns = NDArray[np.intp]
 
 # Below this share of the largest |b| a slope counts as zero.
-_FLAT = 1e-9
+FLAT = 1e-9
 # Added to the diagonal, relative to its mean: neighbouring cells are nearly the same column.
-_JITTER = 1e-10
+JITTER = 1e-10
 
 
 class GramRows(Protocol):
@@ -46,7 +46,7 @@ def sparse_fit(
         start: the solution of a problem nearby.
     """
     fit = _Fit(gram, b, penalty, np.zeros_like(b) if start is None else start)
-    flat = _FLAT * np.abs(b).max(initial=0.0)
+    flat = FLAT * np.abs(b).max(initial=0.0)
     fit.settle()
     for _ in range(3 * len(b)):
         slope = fit.slope()
@@ -61,13 +61,13 @@ def sparse_fit(
 
 
 class _Fit:
-    """The active columns in the order they came, their coefficients, signs and rows of K."""
+    """The active columns, their coefficients, signs and rows of K."""
 
     def __init__(self, gram: GramRows, b: Vector, penalty: float, start: Vector) -> None:
         self.columns: Columns = np.flatnonzero(start)
         self._gram, self._b, self._penalty = gram, b, penalty
         self._c, self._signs = start[self.columns], np.sign(start[self.columns])
-        self._jitter = _JITTER * float(gram.diagonal().mean()) if len(b) else 0.0
+        self._jitter = JITTER * float(gram.diagonal().mean()) if len(b) else 0.0
         # Rows come one by one; room for more of them saves copying all those before.
         self._room = np.empty((2 * len(self.columns) + 8, len(b)))
         self._rows[:] = gram[self.columns]
@@ -107,13 +107,16 @@ class _Fit:
             if not out.any():
                 out[np.flatnonzero(wrong)[np.abs(kept[wrong]).argmin()]] = True
             self._c = kept
-            self._leave(~out)
+            self._leave(out)
 
-    def _leave(self, stay: NDArray[np.bool_]) -> None:
-        first = int(stay.argmin())
-        rows = self._rows[first:][stay[first:]]
-        self.columns, self._c, self._signs = self.columns[stay], self._c[stay], self._signs[stay]
-        self._rows[first:] = rows
+    def _leave(self, out: NDArray[np.bool_]) -> None:
+        """The last ones take the places of those that go; rows are long, and the others stay."""
+        left = len(out) - np.count_nonzero(out)
+        places, last = np.flatnonzero(out[:left]), left + np.flatnonzero(~out[left:])
+        order = np.arange(left)
+        order[places] = last
+        self._rows[places] = self._rows[last]
+        self.columns, self._c, self._signs = self.columns[order], self._c[order], self._signs[order]
 
     def _solve(self) -> Vector:
         block = self._rows[:, self.columns]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from veilmap.attacks.matching import Matching
+from veilmap.attacks.updates import same_start
 from veilmap.federation.observation import Observation
 from veilmap.model.network import Floats, Network
 
@@ -67,7 +68,9 @@ def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:
 def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
     chunk: list[Observation] = []
     for each in observations:
-        if len(chunk) == most or (len(chunk) > 1 and _same(chunk[-1], each) != _same(*chunk[:2])):
+        if len(chunk) == most or (
+            len(chunk) > 1 and same_start(chunk[-1], each) != same_start(*chunk[:2])
+        ):
             yield chunk
             chunk = []
         chunk.append(each)
@@ -75,15 +78,8 @@ def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Obs
         yield chunk
 
 
-def _same(one: Observation, other: Observation) -> bool:
-    """Whether two users started from the same weights, as those of a round do."""
-    return one.weights_before is other.weights_before or np.array_equal(
-        one.weights_before, other.weights_before
-    )
-
-
 def _stage(chunk: Sequence[Observation], copy: Copy) -> Staged:
-    shared = len(chunk) == 1 or _same(*chunk[:2])
+    shared = len(chunk) == 1 or same_start(*chunk[:2])
     before = [each.weights_before for each in (chunk[:1] if shared else chunk)]
     return Staged(chunk, copy(before), copy([each.weights_after for each in chunk]))
 
