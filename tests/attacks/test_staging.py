@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from tests.attacks.worlds import SMALL, around, make_header, observe
+from veilmap.attacks import staging
 from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.staging import staged
 
@@ -18,6 +19,12 @@ def make_updates(shared=(0, 0, 0, 1, 2, 3, 3)):
         observe(header, around([0.4, 0.5], 9, seed=i), seed=start, user=str(i))
         for i, start in enumerate(shared)
     ]
+
+
+@pytest.fixture(autouse=True)
+def as_on_a_gpu(monkeypatch):
+    """Several at once."""
+    monkeypatch.setitem(staging._MOST, "cpu", 4)
 
 
 def users(chunks):
