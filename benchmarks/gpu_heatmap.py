@@ -99,9 +99,9 @@ class Clock:
         return run
 
 
-def shares(settings, header, observations):
+def shares(settings, header, observations, device):
     """Of the time of one pass."""
-    clock = Clock(settings.device)
+    clock = Clock(device)
     with (
         patch.object(recovery, "fit", clock.timed("fit", recovery.fit)),
         patch.object(level, "fit", clock.timed("fit", level.fit)),
@@ -111,7 +111,7 @@ def shares(settings, header, observations):
         patch.object(heatmap, "Search", lambda **knobs: _Searching(clock, Search(**knobs))),
     ):
         start = time.perf_counter()
-        settings.attack(header, observations)
+        settings.attack(header, observations, device=device)
         clock.wait()
         total = time.perf_counter() - start
     return {name: round(seconds / total, 3) for name, seconds in clock.seconds.items()}
@@ -139,26 +139,26 @@ def main():
     options = parser.parse_args()
     header = make_header()
     observations = make_updates(header, max(options.counts))
-    settings = Heatmap(cells=options.cells, device=options.device)
-    settings.attack(header, observations[: min(options.counts)])
+    settings = Heatmap(cells=options.cells)
+    settings.attack(header, observations[: min(options.counts)], device=options.device)
     rows = []
     for count in options.counts:
         some = observations[:count]
         if options.device == "cuda":
             torch.cuda.reset_peak_memory_stats()
         start = time.perf_counter()
-        found = settings.attack(header, some)
+        found = settings.attack(header, some, device=options.device)
         seconds = time.perf_counter() - start
         row = {"updates": count, "seconds": round(seconds, 3), "per_s": round(count / seconds, 1)}
         if options.device == "cuda":
             row["peak_gib"] = round(torch.cuda.max_memory_allocated() / 2**30, 1)
-        row |= shares(settings, header, some[:1024])
+        row |= shares(settings, header, some[:1024], options.device)
         print(row, flush=True)
         rows.append(row)
     checked = found[:: max(len(found) // CHECKED, 1)][:CHECKED]
     seen = [observations[int(each.user)] for each in checked]
     start = time.perf_counter()
-    alone = Heatmap(cells=options.cells).attack(header, seen)
+    alone = settings.attack(header, seen)
     cpu_s = (time.perf_counter() - start) / len(seen)
     mean_m, cosine = worst(checked, alone)
     result = {
