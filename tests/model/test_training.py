@@ -143,3 +143,20 @@ def test_every_step_draws_anew_also_across_what_was_drawn_ahead():
     assert len({tuple(step) for step in steps}) == 50
     assert all(min(step) >= 0 and max(step) < 40 * 640 for step in steps)
     assert np.mean([len(step) for step in steps]) / (40 * 640) == pytest.approx(0.05, abs=0.001)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.05, 0.3, 0.9])
+def test_dropped_units_are_those_at_the_ends_of_geometric_gaps(share):
+    """Two layers of 5,000 units, 104 steps of each drawn ahead, all gaps of a layer at once."""
+    network = Network(hidden=(50, 50), activations=("relu", "relu"), dropout=(share, share))
+    source, steps = dropout(network), 104
+    found = [source.draw(100) for _ in range(steps)]
+    plain, units = stream(0, "dropout"), steps * 5000
+    for layer in range(2):
+        count = int(units * share + 6 * np.sqrt(units * share)) + 8
+        gaps = 1 + plain.standard_exponential(count) / -np.log1p(-share) // 1
+        (inside,) = np.nonzero((indices := np.cumsum(gaps) - 1) < units)
+        assert len(inside) < count
+        expected = indices[inside]
+        drawn = np.concatenate([step[layer].numpy() + 5000 * t for t, step in enumerate(found)])
+        assert (drawn == expected).all()
