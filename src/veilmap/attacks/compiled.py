@@ -4,19 +4,17 @@ Loops replace numpy's calls, each of which takes longer to begin than to do its 
 and W_2 D δ_1 are formed in one pass over the columns of W_2.
 """
 
-from collections.abc import Callable
 from math import exp, sqrt, tanh
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veilmap.attacks.regions import MOST_SWITCHES, Pieces
+from veilmap.model.compiling import compiled
 from veilmap.model.network import ActivationName
 
 Array = NDArray[np.floating]
-Function = Callable[..., Any]
 
 _RELU, _SIGMOID, _TANH, _ELU = range(4)
 # The second layer's activation, as loops can tell it.
@@ -28,17 +26,7 @@ _KINDS: dict[ActivationName, int] = {
 }
 
 
-def _compiled(function: Function) -> Function:
-    """Sums may be taken in any order, so that several numbers are added at a time."""
-    loose = {"reassoc", "contract", "nsz"}
-    try:
-        made: Function = njit(cache=True, error_model="numpy", fastmath=loose)(function)
-    except RuntimeError:  # nowhere to keep it: every process compiles anew, for two seconds
-        made = njit(error_model="numpy", fastmath=loose)(function)
-    return made
-
-
-@_compiled
+@compiled
 def _bend(kind: int, z: Any, one: Any) -> Any:
     """The second layer's activation and its first two derivatives at z."""
     if kind == _SIGMOID:
@@ -57,7 +45,7 @@ def _bend(kind: int, z: Any, one: Any) -> Any:
     return slope - one, slope, slope
 
 
-@_compiled
+@compiled
 def _switch(lines: Array, shares: Array, sign: Any) -> None:
     """One unit's share in what is constant, added or taken away."""
     for row in range(lines.shape[0]):
@@ -65,7 +53,7 @@ def _switch(lines: Array, shares: Array, sign: Any) -> None:
             lines[row, j] += sign * shares[row, j]
 
 
-@_compiled
+@compiled
 def _slope_at(
     kind: int,
     first: Array,
