@@ -65,6 +65,14 @@ def test_training_is_compiled_where_it_can_be(monkeypatch):
     training.sgd(network, network.initialise(0), [batch(5)], epochs=1, learning_rate=1e-3)
 
 
+def test_training_overflows_where_that_with_torch_does():
+    """Nodes of a federation must notice; 0 · ∞ may not become 0."""
+    network = make_network(5, 4)
+    huge = np.full(network.size, 1e30, np.float32)
+    for way in (compiled.descend, training.descend_with_torch):
+        assert np.isnan(way(network, huge, [batch(5)], 1, 1e-3, None)).any()
+
+
 def test_what_is_not_finite_comes_out_again():
     network = make_network(5, 4)
     weights = network.initialise(0)
@@ -107,9 +115,9 @@ def test_activations_at_the_ends_are_their_limits(name):
 @pytest.mark.parametrize("name", ACTIVATION_NAMES)
 def test_slopes_are_those_of_the_activation(name):
     z = np.array([-3, -0.5, 0.25, 2], np.float32)
-    h, slopes = z.copy(), np.empty(4, np.float32)
+    h, slopes = z.copy(), np.ones(4, np.float32)
     bending.bend(bending.KINDS[name], h)
-    bending.slopes(bending.KINDS[name], h, slopes)
+    bending.pull_back(bending.KINDS[name], h, slopes)
     wide = z.astype(float)
     expected = (FUNCTIONS[name](wide + 1e-6) - FUNCTIONS[name](wide - 1e-6)) / 2e-6
     np.testing.assert_allclose(slopes, expected, rtol=1e-4)

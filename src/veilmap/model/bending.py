@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veilmap.model.compiling import AS_WRITTEN, compiled
 from veilmap.model.network import ActivationName, Floats
@@ -70,17 +69,17 @@ def bend(kind: int, z: Floats) -> None:
 
 
 @_as_written
-def slopes(kind: int, h: Floats, out: NDArray[np.float32]) -> None:
-    """f'(z) for each h = f(z)."""
+def pull_back(kind: int, h: Floats, error: Floats) -> None:
+    """Multiply the error by f'(z), where h = f(z)."""
     if kind == SIGMOID:
         for k in range(len(h)):
-            out[k] = h[k] * (_ONE - h[k])
+            error[k] *= h[k] * (_ONE - h[k])
     elif kind == TANH:
         for k in range(len(h)):
-            out[k] = _ONE - h[k] * h[k]
+            error[k] *= _ONE - h[k] * h[k]
     elif kind == RELU:
         for k in range(len(h)):
-            out[k] = _ONE if h[k] > _ZERO else _ZERO
+            error[k] = error[k] if h[k] > _ZERO else _ZERO
     else:
         for k in range(len(h)):
-            out[k] = _ONE if h[k] > _ZERO else h[k] + _ONE
+            error[k] *= _ONE if h[k] > _ZERO else h[k] + _ONE

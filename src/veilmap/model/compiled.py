@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from veilmap.model.bending import KINDS, bend, slopes
+from veilmap.model.bending import KINDS, bend, pull_back
 from veilmap.model.compiling import compiled
 from veilmap.model.dropout import Dropout
 from veilmap.model.network import Floats, Network
@@ -223,10 +223,9 @@ def _last_layer(
     for i in range(len(y)):
         h, error = room.second[i, :width], room.errors[i, :width]
         bend(kind, h)
-        slopes(kind, h, error)
+        first_dropped = next_dropped
         while next_dropped < len(dropped) and dropped[next_dropped] < (i + 1) * width:
             h[dropped[next_dropped] - i * width] = 0
-            error[dropped[next_dropped] - i * width] = 0
             next_dropped += 1
         output = np.float32(0)
         for k in range(width):
@@ -236,7 +235,11 @@ def _last_layer(
         error_sum += error_of_output
         pulled = scale * error_of_output
         for k in range(width):
-            error[k] *= pulled * own.last[k]
+            error[k] = pulled * own.last[k]
+        pull_back(kind, h, error)
+        for n in range(first_dropped, next_dropped):
+            error[dropped[n] - i * width] = 0
+        for k in range(width):
             bias_sum[k] += error[k]
             last_sum[k] += pulled * h[k]
     for k in range(width):
