@@ -58,10 +58,9 @@ def splat(context: Any, number: Any) -> Any:
     """The same number in every lane."""
 
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
         nothing = ir.Constant(_FLOATS, ir.Undefined)
         first = builder.insert_element(nothing, arguments[0], ir.IntType(32)(0))
-        return builder.shuffle_vector(first, nothing, lanes)
+        return _chosen(builder, first, nothing, [0] * LANES)
 
     return _VECTOR(types.float32), make
 
@@ -90,6 +89,43 @@ def total(context: Any, vector: Any) -> Any:
         return builder.call(add, [zero, arguments[0]], fastmath=["reassoc"])
 
     return types.float32(_VECTOR), make
+
+
+@_native
+def turn(
+    context: Any, source: Any, start: Any, stride: Any, target: Any, to: Any, to_stride: Any
+) -> Any:
+    """A square of LANES rows of LANES numbers, from one flat array to another, transposed.
+
+    In each of four rounds every second block of lanes changes places with one of another row, with
+    blocks of half the size each time.
+    """
+
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def row(first: int, i: int) -> Any:
+            array, start, stride = arguments[first : first + 3]
+            at = builder.add(start, builder.mul(stride, stride.type(i)))
+            own = signature.args[first : first + 1]
+            return _place(context, builder, types.void(*own), [array, at])
+
+        rows = [builder.load(row(0, i), align=4) for i in range(LANES)]
+        for block in (8, 4, 2, 1):
+            for i in (i for i in range(LANES) if not i & block):
+                a, b = rows[i], rows[i + block]
+                low = [k + LANES - block if k & block else k for k in range(LANES)]
+                rows[i] = _chosen(builder, a, b, low)
+                rows[i + block] = _chosen(builder, a, b, [k + block for k in low])
+        for i in range(LANES):
+            builder.store(rows[i], row(3, i), align=4)
+        return context.get_dummy_value()
+
+    where = types.intp
+    return types.void(source, where, where, target, where, where), make
+
+
+def _chosen(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
+    """Lanes of two vectors, those of the second counted on from the first."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), lanes))
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
