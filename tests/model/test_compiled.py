@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.test_training import batch, dropout
+from tests.model.making import batch, dropout
 from veilmap.model import bending, compiled, reference, training
 from veilmap.model.network import ACTIVATION_NAMES, Network
 
@@ -37,8 +37,9 @@ def test_a_compiled_step_is_a_step_along_the_gradient(units, width, activation, 
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
-def test_compiled_training_equals_that_with_torch(share):
-    """The paper's network, three epochs, the last mini-batch smaller."""
+def test_compiled_training_equals_that_with_torch(share, monkeypatch):
+    """The paper's network, three epochs, the last mini-batch smaller, calls of seven steps."""
+    monkeypatch.setattr(compiled, "STEPS_AT_ONCE", 7)
     network = make_network(224, 640, share=share)
     weights = network.initialise(1)
     batches = [batch(20, seed) for seed in range(9)] + [batch(3, 9)]

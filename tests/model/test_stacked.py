@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.model.test_training import batch, dropout
+from tests.model.making import batch, dropout
 from veilmap.errors import UserError
 from veilmap.model import stacked
 from veilmap.model.device import torch_device
@@ -11,6 +11,7 @@ from veilmap.model.stacked import Client, sgd_of_many
 from veilmap.model.training import sgd
 
 CPU = torch.device("cpu")
+DEVICES = [CPU, *([torch.device("cuda")] if torch.cuda.is_available() else [])]
 # Rows of each mini-batch, client by client: unlike in number and in size, in no order.
 FEW_ROWS = [[20, 3], [20, 20, 20, 7], [1], [20], [20, 20, 20, 20], [5]]
 ALL_ROWS = [[31], [2], [500], [1], [44]]
@@ -36,11 +37,12 @@ def one_by_one(network, weights, sizes, **knobs):
 @pytest.mark.parametrize("network", [PAPER, NO_DROPOUT, THREE], ids=["paper", "whole", "three"])
 @pytest.mark.parametrize("sizes", [FEW_ROWS, ALL_ROWS], ids=["B=20", "B=inf"])
 @pytest.mark.parametrize("most_bytes", [1, 2_000_000, stacked.MOST_BYTES])
-def test_many_clients_at_once_train_as_each_would_alone(network, sizes, most_bytes):
+@pytest.mark.parametrize("device", DEVICES)
+def test_many_clients_at_once_train_as_each_would_alone(network, sizes, most_bytes, device):
     """In groups of one, of some and of all."""
     weights, knobs = network.initialise(0), {"epochs": 2, "learning_rate": 1e-3}
     together = sgd_of_many(
-        network, weights, clients_of(network, sizes), device=CPU, most_bytes=most_bytes, **knobs
+        network, weights, clients_of(network, sizes), device=device, most_bytes=most_bytes, **knobs
     )
     alone = one_by_one(network, weights, sizes, **knobs)
     np.testing.assert_allclose(list(together), alone, rtol=1e-4, atol=1e-5)

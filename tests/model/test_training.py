@@ -4,8 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.model.making import batch, dropout
 from veilmap.model import reference, training
-from veilmap.model.dropout import Dropout
 from veilmap.model.network import ACTIVATION_NAMES, Network
 from veilmap.streams import stream
 
@@ -13,18 +13,6 @@ layer = st.tuples(st.integers(1, 9), st.sampled_from(ACTIVATION_NAMES), st.sampl
 networks = st.lists(layer, min_size=1, max_size=3).map(
     lambda layers: Network(*(tuple(column) for column in zip(*layers, strict=True)))
 )
-
-
-def batch(rows, seed=0):
-    draw = np.random.default_rng(seed)
-    return (
-        draw.normal(0, 1.5, (rows, 2)).astype(np.float32),
-        draw.normal(-5, 8, rows).astype(np.float32),
-    )
-
-
-def dropout(network, seed=0):
-    return Dropout(network, stream(seed, "dropout"))
 
 
 @settings(max_examples=60)

@@ -24,6 +24,8 @@ Steps = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # Columns of W_2 that a row works on at a time, in four registers; 224 units of them are 57 kB.
 TILE = 4 * LANES
+# Steps in one call: Python's own work between two of them takes as long as a step of few rows.
+STEPS_AT_ONCE = 128
 # Rows whose errors meet a unit's weights at a time.
 TOGETHER = 4
 
@@ -70,9 +72,11 @@ def descend(
     own, room = _laid_out(network, weights), _room(network, max(sizes))
     scales = np.array([1 / (1 - share) if dropout else 1 for share in network.dropout], np.float32)
     kind, rate = KINDS[network.activations[1]], np.float32(learning_rate)
-    for _ in range(epochs):
-        dropped = _drawn(dropout, sizes)
-        _epoch(kind, own, room, x, y, np.array([0, *np.cumsum(sizes)]), *dropped, scales, rate)
+    starts, order = np.cumsum([0, *sizes]), np.tile(np.arange(len(sizes)), epochs)
+    for first in range(0, len(order), STEPS_AT_ONCE):
+        some = order[first : first + STEPS_AT_ONCE]
+        dropped = _drawn(dropout, [sizes[number] for number in some])
+        _take(kind, own, room, x, y, starts, some, *dropped, scales, rate)
     return _flat(network, own)
 
 
@@ -126,12 +130,12 @@ def _zeros(*shape: int) -> Floats:
 
 
 def _drawn(dropout: Dropout | None, sizes: Sequence[int]) -> Iterator[Steps]:
-    """For each layer the dropped units of an epoch's steps one after the other, and their ends."""
+    """For each layer the dropped units of some steps one after the other, and where each begins."""
     nothing = np.zeros(0, np.int64)
     steps = [dropout.draw(size) for size in sizes] if dropout else [(None, None)] * len(sizes)
     for layer in zip(*steps, strict=True):
         units = [nothing if each is None else each.numpy() for each in layer]
-        yield np.concatenate(units), np.array([0, *np.cumsum([len(each) for each in units])])
+        yield np.concatenate(units), np.cumsum([0, *(len(each) for each in units)])
 
 
 @compiled
@@ -150,21 +154,22 @@ def _transpose(source: Floats, target: Floats, rows: int, width: int) -> None:
 
 
 @compiled
-def _epoch(
+def _take(
     kind: int,
     own: _Weights,
     room: _Room,
     x: Floats,
     y: Floats,
     starts: NDArray[np.int64],
+    order: NDArray[np.int64],
     dropped_1: Steps,
     dropped_2: Steps,
     scales: Floats,
     rate: np.float32,
 ) -> None:
-    """One step w ← w − η∇ℓ(w; b) after the other."""
-    for step in range(len(starts) - 1):
-        rows = slice(starts[step], starts[step + 1])
+    """One step w ← w − η∇ℓ(w; b) after the other, of mini-batches in a certain order."""
+    for step in range(len(order)):
+        rows = slice(starts[order[step]], starts[order[step] + 1])
         without_1 = dropped_1[0][dropped_1[1][step] : dropped_1[1][step + 1]]
         without_2 = dropped_2[0][dropped_2[1][step] : dropped_2[1][step + 1]]
         _first_layer(own.first, x[rows], without_1, scales[0], room)

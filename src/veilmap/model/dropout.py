@@ -17,8 +17,8 @@ Dropped = Sequence[Tensor | None]
 # Units decided in one go. Numpy's cost per call is far above its cost per number, and worst
 # between two matrix products that have just emptied the caches.
 UNITS_AHEAD = 1 << 19
-# Steps whose indices are found in one go, and indices at a time on the way there.
-STEPS_AHEAD, INDICES_AHEAD = 8, 1 << 12
+# Steps whose indices are found in one go.
+STEPS_AHEAD = 8
 
 _NONE = np.zeros(0, np.int64)
 
@@ -58,7 +58,8 @@ def _steps(units: int, share: float, generator: np.random.Generator) -> Iterator
     """For one step after another, the indices of the dropped ones of ``units`` units."""
     count = max(UNITS_AHEAD // units, 1)
     while True:
-        dropped, known = _bernoulli(count * units, share, generator), _NONE
+        some = int(1.1 * STEPS_AHEAD * units * share) + 8
+        dropped, known = _bernoulli(count * units, share, generator, some), _NONE
         for first in range(0, count, STEPS_AHEAD):
             ends = units * np.arange(first + 1, min(first + STEPS_AHEAD, count) + 1)
             while not len(known) or known[-1] < ends[-1]:
@@ -70,13 +71,13 @@ def _steps(units: int, share: float, generator: np.random.Generator) -> Iterator
 
 
 def _bernoulli(
-    units: int, share: float, generator: np.random.Generator
+    units: int, share: float, generator: np.random.Generator, some: int
 ) -> Iterator[NDArray[np.int64]]:
     """The indices at which ``units`` independent coins of probability ``share`` fall, and more.
 
     The gaps between them are geometric: 1 + ⌊E/λ⌋ with E exponential and λ = −ln(1−share). At 5 %
-    that is one draw where tossing every coin takes twenty. All E are drawn at the first call; who
-    takes only the first indices does not pay for the others.
+    that is one draw where tossing every coin takes twenty. All E are drawn at the first call, but
+    the indices come in parts of ``some``: who takes only the first does not pay for the others.
     """
     rate, last = -log1p(-share), -1
     enough = int(units * share + 6 * sqrt(units * share)) + 8
@@ -84,8 +85,8 @@ def _bernoulli(
     # The sum of E/λ, below that of the gaps, mostly tells sooner that these are enough.
     while drawn.sum() / rate <= units + 1 and _gaps(drawn, rate, units).sum() <= units:
         drawn = np.concatenate([drawn, generator.standard_exponential(enough)])
-    for start in range(0, len(drawn), INDICES_AHEAD):
-        part = last + np.cumsum(_gaps(drawn[start : start + INDICES_AHEAD], rate, units))
+    for start in range(0, len(drawn), some):
+        part = last + np.cumsum(_gaps(drawn[start : start + some], rate, units))
         last = int(part[-1])
         yield part
 
