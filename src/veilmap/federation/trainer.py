@@ -41,7 +41,7 @@ class OnThreads:
     ) -> Iterator[Floats]:
         """Some phones ahead of the one that is taken."""
         jobs = ((plan, weights, batch, user, t) for user, batch in batches)
-        if self.threads == 1 or not _alone_suffers(plan):
+        if self.threads == 1 or not _threads_help(plan):
             yield from (user_update(*job) for job in jobs)
             return
         running: deque[Future[Floats]] = deque()
@@ -56,14 +56,6 @@ class OnThreads:
             finally:
                 for future in running:
                     future.cancel()
-
-
-def _alone_suffers(plan: Plan) -> bool:
-    """Whether several threads help, and disturb nothing."""
-    # What a step on the update costs the phone is measured, and must be so while nothing else runs.
-    measured = any(isinstance(step, UpdateStep) for step in plan.defence.steps)
-    # Torch's products take so little time at each call that threads mostly wait for Python's lock.
-    return not measured and compiled_for(plan.network) is not None
 
 
 @dataclass(frozen=True)
@@ -87,3 +79,11 @@ class OnDevice:
             learning_rate=plan.training.learning_rate,
             device=self.device,
         )
+
+
+def _threads_help(plan: Plan) -> bool:
+    """Whether several threads help, and disturb nothing."""
+    # What a step on the update costs the phone is measured, and must be so while nothing else runs.
+    measured = any(isinstance(step, UpdateStep) for step in plan.defence.steps)
+    # Torch's products take so little time at each call that threads mostly wait for Python's lock.
+    return not measured and compiled_for(plan.network) is not None

@@ -24,8 +24,9 @@ Steps = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # Columns of W_2 that a row works on at a time, in four registers; 224 units of them are 57 kB.
 TILE = 4 * LANES
-# Steps in one call: Python's own work between two of them takes as long as a step of few rows.
-STEPS_AT_ONCE = 128
+# Rows whose steps are taken in one call: Python's own work between two calls takes as long as a
+# small step, and the dropped units of all these rows are kept for it.
+ROWS_AT_ONCE = 2560
 # Rows whose errors meet a unit's weights at a time.
 TOGETHER = 4
 
@@ -73,8 +74,9 @@ def descend(
     scales = np.array([1 / (1 - share) if dropout else 1 for share in network.dropout], np.float32)
     kind, rate = KINDS[network.activations[1]], np.float32(learning_rate)
     starts, order = np.cumsum([0, *sizes]), np.tile(np.arange(len(sizes)), epochs)
-    for first in range(0, len(order), STEPS_AT_ONCE):
-        some = order[first : first + STEPS_AT_ONCE]
+    count = max(ROWS_AT_ONCE // max(sizes), 1)
+    for first in range(0, len(order), count):
+        some = order[first : first + count]
         dropped = _drawn(dropout, [sizes[number] for number in some])
         _take(kind, own, room, x, y, starts, some, *dropped, scales, rate)
     return _flat(network, own)

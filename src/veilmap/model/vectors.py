@@ -3,6 +3,9 @@
 Left to itself LLVM keeps no sums in registers from one turn of an outer loop to the next, and takes
 twice as long over the products of local training. On narrower processors it makes two or four
 registers of one vector.
+
+Numba keeps what it has compiled until the file of the compiled function changes: after a change
+here or in ``bending``, touch ``compiled``.
 """
 
 from collections.abc import Callable
