@@ -40,7 +40,8 @@ def load(context: Any, array: Any, start: Any) -> Any:
     """array[start : start + LANES] of a flat array; nobody checks that it is long enough."""
 
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(_place(context, builder, signature, arguments), align=4)
+        place = _place(context, builder, signature.args[0], *arguments)
+        return builder.load(place, align=4)
 
     return _VECTOR(array, types.intp), make
 
@@ -50,7 +51,8 @@ def store(context: Any, array: Any, start: Any, vector: Any) -> Any:
     """array[start : start + LANES] = vector."""
 
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _place(context, builder, signature, arguments), align=4)
+        place = _place(context, builder, signature.args[0], *arguments[:2])
+        builder.store(arguments[2], place, align=4)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, _VECTOR), make
@@ -108,8 +110,7 @@ def turn(
         def row(first: int, i: int) -> Any:
             array, start, stride = arguments[first : first + 3]
             at = builder.add(start, builder.mul(stride, stride.type(i)))
-            own = signature.args[first : first + 1]
-            return _place(context, builder, types.void(*own), [array, at])
+            return _place(context, builder, signature.args[first], array, at)
 
         rows = [builder.load(row(0, i), align=4) for i in range(LANES)]
         for block in (8, 4, 2, 1):
@@ -131,7 +132,7 @@ def _chosen(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), lanes))
 
 
-def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    array = context.make_array(signature.args[0])(context, builder, arguments[0])
-    start = builder.gep(array.data, [arguments[1]])
+def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+    """Where in an array of some type a vector begins."""
+    start = builder.gep(context.make_array(kind)(context, builder, array).data, [at])
     return builder.bitcast(start, _FLOATS.as_pointer())
