@@ -70,15 +70,14 @@ def _groups(network: Network, window: Sequence[Client], most_bytes: int) -> Iter
     """Which clients are trained at once: those alike in steps and rows, most steps first."""
     sizes = [(len(each.mini_batches), _largest(each)) for each in window]
     group: list[int] = []
+    most_steps = most_rows = 0
     for i in sorted(range(len(window)), key=sizes.__getitem__, reverse=True):
-        rows = max(sizes[k][1] for k in (*group, i))
-        steps = sizes[group[0] if group else i][0]
-        if group and (len(group) + 1) * _bytes(network, steps, rows) > most_bytes:
+        most_steps, most_rows = max(most_steps, sizes[i][0]), max(most_rows, sizes[i][1])
+        if group and (len(group) + 1) * _bytes(network, most_steps, most_rows) > most_bytes:
             yield group
-            group = []
+            group, (most_steps, most_rows) = [], sizes[i]
         group.append(i)
-    if group:
-        yield group
+    yield group
 
 
 def _largest(client: Client) -> int:
@@ -91,7 +90,7 @@ def _bytes(network: Network, steps: int, rows: int) -> float:
     dropped = sum(
         width * share for width, share in zip(network.hidden, network.dropout, strict=True)
     )
-    return 4 * (network.size + 3 * rows * units) + 8 * steps * rows * (2 + 1.2 * dropped)
+    return 4 * (2 * network.size + 3 * rows * units) + 8 * steps * rows * (2 + 1.2 * dropped)
 
 
 @torch.inference_mode()
@@ -104,23 +103,23 @@ def _descend(
     device: torch.device,
 ) -> list[Floats]:
     """For clients in descending order of steps."""
-    own = torch.from_numpy(weights).to(device).repeat(len(clients), 1)
-    layers, steps = _layers(network, own), _steps(clients, device)
+    layers, steps = _layers(network, weights, len(clients), device), _steps(clients, device)
     for _ in range(epochs):
         for step, dropped in zip(steps, _dropped(network, clients, steps, device), strict=True):
             _take(network, layers, step, dropped, learning_rate)
-    return list(own.cpu().numpy())
+    flat = torch.cat([part.flatten(1) for layer in layers for part in layer], dim=1)
+    return list(flat.cpu().numpy())
 
 
-def _layers(network: Network, own: Tensor) -> Layers:
-    """Views into the flat vectors, a row per client, in the order of ``Network.layers``."""
-    layers, start = [], 0
-    for outputs, inputs in network.shapes:
-        middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
-        matrix = own[:, start:middle].view(len(own), outputs, inputs)
-        layers.append((matrix, own[:, None, middle:end]))
-        start = end
-    return layers
+def _layers(network: Network, weights: Floats, count: int, device: torch.device) -> Layers:
+    """The same for every client; not views into flat vectors, which would not be aligned."""
+    return [
+        (
+            torch.from_numpy(matrix).to(device).repeat(count, 1, 1),
+            torch.from_numpy(bias).to(device).repeat(count, 1, 1),
+        )
+        for matrix, bias in network.layers(weights)
+    ]
 
 
 def _steps(clients: Sequence[Client], device: torch.device) -> list[_Step]:
