@@ -2,56 +2,128 @@
 
     python benchmarks/flower.py [10 100 1000]
 
-Both train the same: ROUNDS rounds in which every client has POINTS points, FedAvg with B = 20 and
-E = 5 on the paper's network. The weights must agree. Of the simulation the start of Ray is told
-apart, since a long run pays it once.
+Both train the same: rounds in which every client has POINTS points, FedAvg with B = 20 and E = 5
+on the paper's network. The weights must agree. Told are seconds on the clock and CPU-seconds, per
+round and of the start; a long run pays the start once. Each side runs one round, and then many:
+the difference is what rounds cost, and what is left of the one is the start. The CPU-seconds of
+Flower are those of this process and of all that descend from it, Ray's among them, which psutil
+reads twice a second; of one that ends, at most the last half second is missed.
 """
 
+import json
 import logging
 import sys
 import tempfile
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import psutil
+from joblib import cpu_count
 
+from veilmap.federation.trainer import OnThreads
 from veilmap.flower.simulation import simulate
 from veilmap.measurements import Measurements
 from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train_prepared
 
-ROUNDS, POINTS = 3, 25
+POINTS, REPEATS = 25, 5
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def main(counts: list[int]) -> None:
     logging.getLogger("flwr").setLevel(logging.ERROR)
-    print("clients   in one process     Flower on Ray     ratio   start of Ray   same weights")
+    figures = {}
+    print("           in one process            Flower on Ray             ratio        same")
+    print("clients    s/round   CPU s/round     s/round   CPU s/round     s     CPU    weights")
     for clients in counts:
-        prepared = prepare(make_data(clients), RunSettings.of(interval="1d"))
-        began = time.perf_counter()
-        run = train_prepared(prepared)
-        here_s = (time.perf_counter() - began) / ROUNDS
-        with tempfile.TemporaryDirectory() as folder:
-            began = time.perf_counter()
-            journal = simulate(prepared, Path(folder) / "run")
-            whole_s = time.perf_counter() - began
-        there_s = sum(outcome.seconds for outcome in journal.history) / ROUNDS
-        apart = np.abs(journal.weights - run.signal_map.weights).max()
-        rounds = f"{here_s:8.3f} s/round   {there_s:8.3f} s/round   {there_s / here_s:6.1f}"
-        start_s = whole_s - ROUNDS * there_s
-        print(f"{clients:7,d}   {rounds}   {start_s:8.1f} s     to {apart:.0e}", flush=True)
+        found = figures[clients] = measure(clients)
+        here = f"{found['here_s']:8.3f}   {found['here_cpu_s']:8.3f}"
+        there = f"{found['there_s']:8.3f}   {found['there_cpu_s']:8.3f}"
+        ratio = f"{found['ratio']:6.1f} {found['cpu_ratio']:7.1f}"
+        print(f"{clients:7,d}   {here}        {there}      {ratio}    to {found['apart']:.0e}")
+        starts = found["here_start_cpu_s"], found["there_start_s"], found["there_start_cpu_s"]
+        print("          start: {:.2f} CPU s here, {:.1f} s and {:.1f} CPU s there".format(*starts))
+        whole = f"{found['rounds']} rounds with the start: CPU {found['whole_cpu_ratio']:.1f} times"
+        print(f"          {whole}", flush=True)
+    print(json.dumps(figures))
 
 
-def make_data(clients: int) -> Measurements:
+def measure(clients: int) -> dict[str, float]:
+    """Seconds and CPU-seconds per round and of the start, here and there, and how they compare."""
+    # So many that they stand out from the start, whose cost varies by a CPU-second.
+    rounds = 1 + max(400 // clients, 4)
+    few, many = (prepare(make_data(clients, n), RunSettings.of(interval="1d")) for n in (1, rounds))
+    # The first run in this process loads compiled code; of later ones there are many.
+    _, cold = timed(lambda: in_one_process(few))
+    here_few = np.median([timed(lambda: in_one_process(few))[1] for _ in range(REPEATS)], axis=0)
+    here = np.median([timed(lambda: in_one_process(many))[1] for _ in range(REPEATS)], axis=0)
+    run, _ = timed(lambda: in_one_process(many))
+    _, there_few = timed(lambda: simulated(few), with_others=True)
+    journal, there = timed(lambda: simulated(many), with_others=True)
+    here_round, there_round = (here - here_few) / (rounds - 1), (there - there_few) / (rounds - 1)
+    there_start = there_few - there_round
+    return {
+        "rounds": rounds,
+        "here_s": here_round[0],
+        "here_cpu_s": here_round[1],
+        "there_s": there_round[0],
+        "there_cpu_s": there_round[1],
+        "ratio": there_round[0] / here_round[0],
+        "cpu_ratio": there_round[1] / here_round[1],
+        "here_start_cpu_s": max(cold[1] - here_few[1], 0.0),
+        "there_start_s": there_start[0],
+        "there_start_cpu_s": there_start[1],
+        "whole_cpu_ratio": there[1] / (here[1] + max(cold[1] - here_few[1], 0.0)),
+        "apart": float(np.abs(journal.weights - run.signal_map.weights).max()),
+    }
+
+
+def in_one_process(prepared):
+    return train_prepared(prepared, trainer=OnThreads(cpu_count()))
+
+
+def simulated(prepared):
+    with tempfile.TemporaryDirectory() as folder:
+        return simulate(prepared, Path(folder) / "run")
+
+
+def timed(job, with_others=False):
+    """What the job gives, and its seconds and CPU-seconds."""
+    others, over = {}, threading.Event()
+    watcher = threading.Thread(target=watch, args=(others, over))
+    if with_others:
+        watcher.start()
+    began, cpu_began = time.perf_counter(), time.process_time()
+    result = job()
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
+    over.set()
+    if with_others:
+        watcher.join()
+    return result, np.array([seconds, cpu_seconds + sum(others.values())])
+
+
+def watch(others, over):
+    """The CPU-seconds of every process that descends from this one, as long as it is there."""
+    while not over.wait(0.5):
+        for process in psutil.Process().children(recursive=True):
+            try:
+                times = process.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            others[process.pid, process.create_time()] = times.user + times.system
+
+
+def make_data(clients: int, rounds: int) -> Measurements:
     """Every client measures POINTS times a day in an area of 1 km, under one cell."""
     draw = np.random.default_rng(0)
-    rows = clients * ROUNDS * POINTS
-    users = [f"{client:04d}" for client in np.tile(np.arange(clients), ROUNDS * POINTS)]
-    day = np.repeat(np.arange(ROUNDS), clients * POINTS)
+    rows = clients * rounds * POINTS
+    users = [f"{client:04d}" for client in np.tile(np.arange(clients), rounds * POINTS)]
+    day = np.repeat(np.arange(rounds), clients * POINTS)
     seconds = draw.integers(0, 86_400, rows) + 86_400 * day
     return Measurements.of(
         pl.DataFrame(

@@ -1,27 +1,35 @@
-"""Local training against the usual loop: B=20, E=5, 3,492 points, one thread.
+"""Local training against the usual loop, B=20, E=5: one client on one thread, and many clients.
 
     python benchmarks/train.py
 
-Both loops start from the same weights and see the same mini-batches. First they are held against
-each other without dropout, which each draws from its own generator; then both are timed with it,
-in turn, and so are the three matrix products of a step alone; medians are compared. Prints a table
-and, as the last line, JSON with ``steps_ratio`` and ``products_us``.
+One client has 3,492 points. All loops start from the same weights and see the same mini-batches.
+First they are held against each other without dropout, which the usual loop draws from its own
+generator; then all are timed with it, in turn, and so are the three matrix products of a step
+alone; medians are compared. Many clients have 100 points each and are trained one after the other,
+on all cores, and at once on a GPU where torch sees one; the cores used are CPU-seconds of this
+process by seconds on the clock. Prints a table and, as the last line, JSON.
 """
 
 import json
+import os
 import platform
-import statistics
 import time
 
 import numpy as np
 import torch
 
+from veilmap.area import Area
+from veilmap.federation.plan import Plan
+from veilmap.federation.trainer import OnDevice, OnThreads
+from veilmap.local_data import LocalData, Scaler
 from veilmap.model.dropout import Dropout
 from veilmap.model.network import Network
-from veilmap.model.training import sgd
+from veilmap.model.training import compiled_for, descend_with_torch, sgd
 from veilmap.streams import stream
 
 POINTS, BATCH, EPOCHS, LEARNING_RATE, REPEATS = 3492, 20, 5, 1e-3, 7
+CLIENTS, POINTS_EACH = 64, 100
+STEPS, STEPS_EACH = (EPOCHS * -(-points // BATCH) for points in (POINTS, POINTS_EACH))
 
 
 class UsualLoop:
@@ -59,60 +67,112 @@ def make_batches():
     return [(x[i : i + BATCH], y[i : i + BATCH]) for i in range(0, POINTS, BATCH)]
 
 
+def make_clients():
+    """A plan for all, and each client's points."""
+    area = Area(-1000, -1000, 1000, 1000)
+    plan = Plan(Network(), Scaler((0.0, 0.0), (500.0, 500.0)), area, label_offset_dbm=-96.0)
+    clients = []
+    for client in range(CLIENTS):
+        draw = np.random.default_rng(client)
+        xy_m, rsrp_dbm = draw.normal(0, 500, (POINTS_EACH, 2)), draw.normal(-96, 5, POINTS_EACH)
+        clients.append((str(client), LocalData(xy_m, rsrp_dbm, np.arange(POINTS_EACH) * 60.0)))
+    return plan, clients
+
+
 def products():
-    """The three products of one step alone, the least that any implementation must compute."""
+    """The three products of one step alone, the least that an implementation with them computes."""
     h, delta, matrix = torch.randn(BATCH, 224), torch.randn(BATCH, 640), torch.randn(640, 224)
-    for _ in range(EPOCHS * -(-POINTS // BATCH)):
+    for _ in range(STEPS):
         torch.mm(h, matrix.T)
         torch.mm(delta, matrix)
         matrix.addmm_(delta.T, h, alpha=-1e-9)
 
 
-def timed(job):
-    start = time.perf_counter()
-    job()
-    return time.perf_counter() - start
-
-
-def main():
-    torch.set_num_threads(1)
-    batches, steps = make_batches(), EPOCHS * -(-POINTS // BATCH)
-    plain, network = Network(dropout=(0.0, 0.0)), Network()
+def relative_difference():
+    """Of the weights after training without dropout, from those of the usual loop."""
+    plain, batches = Network(dropout=(0.0, 0.0)), make_batches()
     weights = plain.initialise(0)
     usual = UsualLoop(plain, weights).run(batches)
     ours = sgd(plain, weights, batches, epochs=EPOCHS, learning_rate=LEARNING_RATE)
-    difference = float(np.abs(ours - usual).max() / np.abs(usual).max())
-    if difference > 1e-4:
-        raise SystemExit(f"the two loops disagree: relative difference {difference:.1e}")
+    return float(np.abs(ours - usual).max() / np.abs(usual).max())
+
+
+def one_client_jobs():
+    network, batches = Network(), make_batches()
+    weights = network.initialise(0)
     loop = UsualLoop(network, weights)
-    jobs = {
+
+    def ours(way):
+        dropout = Dropout(network, stream(0, "dropout"))
+        way(network, weights, batches, EPOCHS, LEARNING_RATE, dropout)
+
+    return {
         "usual loop": lambda: loop.run(batches),
-        "veilmap": lambda: sgd(
-            network,
-            weights,
-            batches,
-            epochs=EPOCHS,
-            learning_rate=LEARNING_RATE,
-            dropout=Dropout(network, stream(0, "dropout")),
-        ),
+        "veilmap": lambda: ours(compiled_for(network) or descend_with_torch),
+        "veilmap without numba": lambda: ours(descend_with_torch),
         "products": products,
     }
-    seconds = {name: [] for name in jobs}
+
+
+def many_clients_jobs():
+    plan, clients = make_clients()
+    weights = plan.network.initialise(0)
+    ways = {"one thread": OnThreads(1), "all cores": OnThreads(len(os.sched_getaffinity(0)))}
+    if torch.cuda.is_available():
+        ways["GPU"] = OnDevice(torch.device("cuda"))
+    return {
+        name: lambda way=way: [len(each) for each in way.updates(plan, weights, clients, 1)]
+        for name, way in ways.items()
+    }
+
+
+def timed(jobs, steps):
+    """Steps per second and cores used of each, the median of some repeats in turn."""
+    taken = {name: [] for name in jobs}
+    for job in jobs.values():
+        job()
     for _ in range(REPEATS):
         for name, job in jobs.items():
-            seconds[name].append(timed(job))
-    rates = {name: steps / statistics.median(values) for name, values in seconds.items()}
-    print(f"{steps} steps, {platform.machine()}, torch {torch.__version__}, one thread")
-    for name, rate in rates.items():
-        print(f"{name:12s} {rate:8,.0f} steps/s   {1e6 / rate:6.0f} us per step")
-    print(f"largest difference of the weights after training, relative: {difference:.1e}")
-    ratio = rates["veilmap"] / rates["usual loop"]
-    result = {
-        "steps_ratio": round(ratio, 2),
-        "products_us": round(1e6 / rates["products"]),
+            start, cpu_start = time.perf_counter(), time.process_time()
+            job()
+            seconds = time.perf_counter() - start
+            taken[name].append((seconds, (time.process_time() - cpu_start) / seconds))
+    medians = {name: np.median(values, axis=0) for name, values in taken.items()}
+    return {name: (steps / seconds, cores) for name, (seconds, cores) in medians.items()}
+
+
+def measure():
+    torch.set_num_threads(1)
+    difference = relative_difference()
+    if difference > 1e-4:
+        raise SystemExit(f"the two loops disagree: relative difference {difference:.1e}")
+    one = timed(one_client_jobs(), STEPS)
+    many = timed(many_clients_jobs(), CLIENTS * STEPS_EACH)
+    usual = one["usual loop"][0]
+    return {
+        "steps_ratio": round(one["veilmap"][0] / usual, 2),
+        "steps_ratio_without_numba": round(one["veilmap without numba"][0] / usual, 2),
+        "steps_ratio_all_cores": round(many["all cores"][0] / usual, 2),
+        "cores_used": round(many["all cores"][1], 2),
+        "products_us": round(1e6 / one["products"][0]),
         "relative_difference": difference,
+        "steps_per_s": {
+            "one client": {name: round(rate) for name, (rate, _) in one.items()},
+            f"{CLIENTS} clients": {name: round(rate) for name, (rate, _) in many.items()},
+        },
     }
-    print(json.dumps(result))
+
+
+def main():
+    figures = measure()
+    print(f"{platform.machine()}, torch {torch.__version__}, {len(os.sched_getaffinity(0))} cores")
+    for who, rates in figures["steps_per_s"].items():
+        print(f"\n{who}")
+        for name, rate in rates.items():
+            print(f"{name:22s} {rate:9,d} steps/s   {1e6 / rate:6.0f} us per step")
+    print(f"\nall cores: {figures['cores_used']:.2f} of them were used")
+    print(f"largest difference of the weights, relative: {figures['relative_difference']:.1e}")
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -138,6 +138,12 @@ def test_a_finished_run_is_kept_unless_told(capsys, campus_file, tmp_path):
     run(capsys, *arguments, "--overwrite")
 
 
+def test_a_gpu_that_is_not_there_is_missed_before_the_data_are_read(capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    _, err = run(capsys, "train", "nothing.csv", "--device", "cuda", code=2)
+    assert "device 'cuda' needs a GPU that torch can use" in err
+
+
 def test_a_settings_file_lies_under_the_options(capsys, campus_file, tmp_path):
     config = tmp_path / "run.toml"
     config.write_text(

@@ -4,8 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.model.making import batch, dropout
 from veilmap.model import reference, training
-from veilmap.model.dropout import Dropout
 from veilmap.model.network import ACTIVATION_NAMES, Network
 from veilmap.streams import stream
 
@@ -13,18 +13,6 @@ layer = st.tuples(st.integers(1, 9), st.sampled_from(ACTIVATION_NAMES), st.sampl
 networks = st.lists(layer, min_size=1, max_size=3).map(
     lambda layers: Network(*(tuple(column) for column in zip(*layers, strict=True)))
 )
-
-
-def batch(rows, seed=0):
-    draw = np.random.default_rng(seed)
-    return (
-        draw.normal(0, 1.5, (rows, 2)).astype(np.float32),
-        draw.normal(-5, 8, rows).astype(np.float32),
-    )
-
-
-def dropout(network, seed=0):
-    return Dropout(network, stream(seed, "dropout"))
 
 
 @settings(max_examples=60)
@@ -143,3 +131,20 @@ def test_every_step_draws_anew_also_across_what_was_drawn_ahead():
     assert len({tuple(step) for step in steps}) == 50
     assert all(min(step) >= 0 and max(step) < 40 * 640 for step in steps)
     assert np.mean([len(step) for step in steps]) / (40 * 640) == pytest.approx(0.05, abs=0.001)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.05, 0.3, 0.9])
+def test_dropped_units_are_those_at_the_ends_of_geometric_gaps(share):
+    """Two layers of 5,000 units, 104 steps of each drawn ahead, all gaps of a layer at once."""
+    network = Network(hidden=(50, 50), activations=("relu", "relu"), dropout=(share, share))
+    source, steps = dropout(network), 104
+    found = [source.draw(100) for _ in range(steps)]
+    plain, units = stream(0, "dropout"), steps * 5000
+    for layer in range(2):
+        count = int(units * share + 6 * np.sqrt(units * share)) + 8
+        gaps = 1 + plain.standard_exponential(count) / -np.log1p(-share) // 1
+        (inside,) = np.nonzero((indices := np.cumsum(gaps) - 1) < units)
+        assert len(inside) < count
+        expected = indices[inside]
+        drawn = np.concatenate([step[layer].numpy() + 5000 * t for t, step in enumerate(found)])
+        assert (drawn == expected).all()

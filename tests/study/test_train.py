@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from veilmap.errors import UserError
 from veilmap.study.prepare import prepare
@@ -31,10 +32,21 @@ def test_a_run_folder_holds_the_whole_run(small_campus, tmp_path):
     assert settings["task"]["seed"] == 4
     assert settings["data"]["fingerprint"] == run.prepared.data.fingerprint
     assert set(settings["versions"]) >= {"python", "veilmap", "torch"}
+    assert settings["device"] == "cpu"
     assert (folder.load_map().weights == run.signal_map.weights).all()
     observed = list(folder.load_transcript())
     assert len(observed) == sum(record.users for record in run.history)
     assert sum(observation.n for observation in observed) == sum(r.n for r in run.history)
+
+
+def test_a_run_on_a_gpu_differs_by_rounding_and_says_so(small_campus, monkeypatch):
+    """Many phones at once; here they are on the processor, which the run does not know."""
+    alone = train(small_campus, **SMALL)
+    monkeypatch.setattr("veilmap.study.train.torch_device", lambda name: torch.device("cpu"))
+    run = train(small_campus, device="cuda", **SMALL)
+    np.testing.assert_allclose(run.signal_map.weights, alone.signal_map.weights, atol=1e-4)
+    assert (run.signal_map.weights != alone.signal_map.weights).any()
+    assert run.results()["settings"]["device"] == "cuda"
 
 
 def test_the_same_seed_gives_bit_identical_weights(small_campus):

@@ -4,40 +4,20 @@ Loops replace numpy's calls, each of which takes longer to begin than to do its 
 units that are on are worked on four at a time, so that what they share is read once for all four.
 """
 
-from collections.abc import Callable
 from math import factorial, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veilmap.attacks.regions import MOST_SWITCHES, Pieces
-from veilmap.model.network import ActivationName
+from veilmap.model.bending import KINDS, RELU, SIGMOID, TANH
+from veilmap.model.compiling import compiled
 
 Array = NDArray[np.floating]
-Function = Callable[..., Any]
 
-_RELU, _SIGMOID, _TANH, _ELU = range(4)
-# The second layer's activation, as loops can tell it.
-_KINDS: dict[ActivationName, int] = {
-    "relu": _RELU,
-    "sigmoid": _SIGMOID,
-    "tanh": _TANH,
-    "elu": _ELU,
-}
 # Of e^r for |r| ≤ ln 2 / 2; what is left out is below the last place.
 _SERIES = tuple(1 / factorial(k) for k in range(14))
-
-
-def compiled(function: Function) -> Function:
-    """Sums may be taken in any order, so that several numbers are added at a time."""
-    loose = {"reassoc", "contract", "nsz"}
-    try:
-        made: Function = njit(cache=True, error_model="numpy", fastmath=loose)(function)
-    except RuntimeError:  # nowhere to keep it: every process compiles anew, for two seconds
-        made = njit(error_model="numpy", fastmath=loose)(function)
-    return made
 
 
 class Constant(NamedTuple):
@@ -88,13 +68,13 @@ def _exp(x: float) -> float:
 @compiled
 def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
     """From z_2 in ``s`` the second layer's activation there and its first two derivatives."""
-    if kind == _SIGMOID:
+    if kind == SIGMOID:
         for j in range(len(s)):
             s[j] = 1 / (1 + _exp(-s[j]))
         for j in range(len(s)):
             slope[j] = s[j] * (1 - s[j])
             bend[j] = slope[j] * (1 - 2 * s[j])
-    elif kind == _TANH:
+    elif kind == TANH:
         for j in range(len(s)):
             s[j] = 1 - 2 / (1 + _exp(2 * s[j]))
         for j in range(len(s)):
@@ -102,9 +82,9 @@ def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
             bend[j] = -2 * s[j] * slope[j]
     else:
         for j in range(len(s)):
-            on, power = s[j] > 0, 0.0 if kind == _RELU else _exp(s[j])
+            on, power = s[j] > 0, 0.0 if kind == RELU else _exp(s[j])
             slope[j], bend[j] = 1.0 if on else power, 0.0 if on else power
-            s[j] = s[j] if on else power - (kind != _RELU)
+            s[j] = s[j] if on else power - (kind != RELU)
 
 
 @compiled
@@ -252,7 +232,7 @@ class CompiledRegion:
     def __init__(self, pieces: Pieces) -> None:
         self._pieces, dtype = pieces, pieces.last.dtype
         self.constant = Constant(
-            _KINDS[pieces.activation],
+            KINDS[pieces.activation],
             pieces.first,
             pieces.first_leaked,
             pieces.columns,

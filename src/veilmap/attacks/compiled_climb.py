@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.attacks.climb import CLOSER, NARROWER, RIDGE, STENCIL, TIE, WIDER, Bounds, Climbers
-from veilmap.attacks.compiled import CompiledRegion, Constant, Moving, compiled, cosine_at
+from veilmap.attacks.compiled import CompiledRegion, Constant, Moving, cosine_at
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.regions import Pieces
+from veilmap.model.compiling import compiled
 
 Array = NDArray[np.float64]
 

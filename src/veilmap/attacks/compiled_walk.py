@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.attacks.compiled import CompiledRegion, Constant, Moving, compiled, slope_at
+from veilmap.attacks.compiled import CompiledRegion, Constant, Moving, slope_at
 from veilmap.attacks.optimisers import DECAY, LEAST, SQUARE_DECAY, Adam, Optimiser
 from veilmap.attacks.regions import MOST_SWITCHES, Pieces
+from veilmap.model.compiling import compiled
 
 # What is computed beyond the end of a walk is thrown away.
 ITERATIONS_AT_ONCE = 64

@@ -20,6 +20,7 @@ from veilmap.cli.options import (
 )
 from veilmap.defences.step import Figures
 from veilmap.federation.plan import Training
+from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
 from veilmap.shell import option_name
@@ -46,6 +47,7 @@ def train_(
     out: Path | None = None,
     overwrite: bool = False,
     past: bool = False,
+    device: DeviceName = "cpu",
     config: Path | None = None,
     model: Path | None = None,
     task: TaskOptions = Task(),
@@ -68,11 +70,14 @@ def train_(
         out: folder for the model, the transcript, the settings and the results.
         overwrite: replace a finished run in that folder.
         past: also print the RMSE on the data of all earlier rounds.
+        device: train phones on all cores of the processor, or many at once on a GPU.
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
     """
+    # Before the data are read, which may take long.
+    torch_device(device)
     if out is not None and not overwrite:
-        RunFolder(out).refuse_finished()  # before the data are read, which may take long
+        RunFolder(out).refuse_finished()
     measurements = read_and_say(data, columns, reading)
     prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
     _announce(prepared)
@@ -83,7 +88,9 @@ def train_(
             say(_line(record, measurements.timezone))
             bar.advance(job)
 
-        run = train(prepared, out=out, overwrite=overwrite, on_round=on_round, past=past)
+        run = train(
+            prepared, out=out, overwrite=overwrite, on_round=on_round, past=past, device=device
+        )
     _conclude(run, out)
 
 

@@ -18,8 +18,13 @@ def user_update(plan: Plan, weights: Floats, local_batch: LocalData, user: str, 
         mini_batches(plan, local_batch, user, t),
         epochs=plan.training.epochs,
         learning_rate=plan.training.learning_rate,
-        dropout=Dropout(plan.network, stream(plan.seed, "dropout", user, t)),
+        dropout=dropout(plan, user, t),
     )
+
+
+def dropout(plan: Plan, user: str, t: int) -> Dropout:
+    """Which units the steps of a user's round drop."""
+    return Dropout(plan.network, stream(plan.seed, "dropout", user, t))
 
 
 def mini_batches(plan: Plan, local_batch: LocalData, user: str, t: int) -> list[MiniBatch]:

@@ -44,12 +44,18 @@ def answer(
     plan: Plan, weights: Floats, data: LocalData, user: str, t: int, memory: Memory
 ) -> Answer:
     """Lines 15-22 of Algorithm 1 from D_t^k, with the defence before and after training."""
-    turn = plan.turn(user, t)
-    batch, reports, memory = plan.defence.local_batch(data, turn, memory)
+    batch, reports, memory = plan.defence.local_batch(data, plan.turn(user, t), memory)
     if not len(batch):
         return Answer(None, batch, reports, memory)
     after = user_update(plan, weights, batch, user, t)
-    update, more = plan.defence.update(after - weights, len(batch), turn)
-    # Without a step on the update the weights go out as they are, to the bit.
-    sent = weights + update if more else after
+    sent, more = conceal(plan, weights, after, len(batch), user, t)
     return Answer(sent, batch, (*reports, *more), memory)
+
+
+def conceal(
+    plan: Plan, weights: Floats, after: Floats, n: int, user: str, t: int
+) -> tuple[Floats, tuple[Report, ...]]:
+    """What is sent of w_t^k, trained on n points, and what the steps on the update did."""
+    update, reports = plan.defence.update(after - weights, n, plan.turn(user, t))
+    # Without a step on the update the weights go out as they are, to the bit.
+    return (weights + update if reports else after), reports

@@ -7,8 +7,9 @@ from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
 from veilmap.federation.average import Average
 from veilmap.federation.observation import Observation, Observer
-from veilmap.federation.phone import answer, wait
+from veilmap.federation.phone import conceal, wait
 from veilmap.federation.plan import Plan
+from veilmap.federation.trainer import OnThreads, Trainer
 from veilmap.local_data import LocalData, Round
 from veilmap.model.network import Floats
 from veilmap.streams import stream
@@ -32,16 +33,21 @@ class RoundResult:
 
 
 def federate(
-    plan: Plan, rounds: Iterable[Round], users: Sequence[str], observer: Observer | None = None
+    plan: Plan,
+    rounds: Iterable[Round],
+    users: Sequence[str],
+    observer: Observer | None = None,
+    trainer: Trainer = OnThreads(1),
 ) -> Iterator[RoundResult]:
     """Algorithm 1, lines 2-13, one result per round.
 
-    ``users`` are the K users of the federation; ``observer`` sees every update, as in line 9.
+    ``users`` are the K users of the federation; ``observer`` sees every update, as in line 9;
+    ``trainer`` says where the phones' training is computed.
     """
     weights = plan.network.initialise(plan.seed)
     memories = dict.fromkeys(users, NEW)
     for this in rounds:
-        result, memories = run_round(plan, weights, this, users, memories, observer)
+        result, memories = run_round(plan, weights, this, users, memories, observer, trainer)
         weights = result.weights
         yield result
 
@@ -53,33 +59,46 @@ def run_round(
     users: Sequence[str],
     memories: dict[str, Memory],
     observer: Observer | None,
+    trainer: Trainer,
 ) -> tuple[RoundResult, dict[str, Memory]]:
     """Lines 5-12: sample users, collect their updates, average them by n_t^k / n_t.
 
     Users without data in this round send nothing; if nobody sends, the weights stay.
     """
-    asked = set(sample_users(plan, users, this.number))
-    average, reports, batches, kept = Average(weights), {}, {}, dict(memories)
-    for user in (user for user in users if user in this.data):
-        turn = this.data[user], user, this.number, memories[user]
-        if user not in asked:
-            kept[user] = wait(plan, *turn)
-            continue
-        sent = answer(plan, weights, *turn)
-        kept[user], reports[user] = sent.memory, sent.reports
-        if sent.weights is None:
-            continue
-        average.add(user, sent.weights, sent.n)
-        batches[user] = sent.batch
+    batches, reports, memories = choose(plan, this, users, memories)
+    average = Average(weights)
+    trained = trainer.updates(plan, weights, list(batches.items()), this.number)
+    for (user, batch), after in zip(batches.items(), trained, strict=True):
+        sent, more = conceal(plan, weights, after, len(batch), user, this.number)
+        reports[user] = (*reports[user], *more)
+        average.add(user, sent, len(batch))
         if observer:
-            observer.see(
-                Observation(this.number, user, weights, sent.weights, sent.n, this.start_s)
-            )
+            observer.see(Observation(this.number, user, weights, sent, len(batch), this.start_s))
     if observer:
         observer.end_round()
     who, n = tuple(average.n), tuple(average.n.values())
     weights = average.weights()
-    return RoundResult(this.number, this.start_s, who, n, weights, reports, batches), kept
+    return RoundResult(this.number, this.start_s, who, n, weights, reports, batches), memories
+
+
+def choose(
+    plan: Plan, this: Round, users: Sequence[str], memories: dict[str, Memory]
+) -> tuple[dict[str, LocalData], dict[str, tuple[Report, ...]], dict[str, Memory]]:
+    """Line 16: the points that each phone asked trains on, and what its steps did; the memories.
+
+    A phone whose defence leaves no point has no batch.
+    """
+    asked = set(sample_users(plan, users, this.number))
+    batches, reports, kept = {}, {}, dict(memories)
+    for user in (user for user in users if user in this.data):
+        data, turn = this.data[user], plan.turn(user, this.number)
+        if user not in asked:
+            kept[user] = wait(plan, data, user, this.number, memories[user])
+            continue
+        batch, reports[user], kept[user] = plan.defence.local_batch(data, turn, memories[user])
+        if len(batch):
+            batches[user] = batch
+    return batches, reports, kept
 
 
 def sample_users(plan: Plan, users: Sequence[str], t: int) -> list[str]:

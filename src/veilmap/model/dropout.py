@@ -1,6 +1,7 @@
 """Inverted dropout, drawn as the few units that are dropped, many steps at a time."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import log1p, sqrt
 
 import numpy as np
@@ -16,6 +17,10 @@ Dropped = Sequence[Tensor | None]
 # Units decided in one go. Numpy's cost per call is far above its cost per number, and worst
 # between two matrix products that have just emptied the caches.
 UNITS_AHEAD = 1 << 19
+# Steps whose indices are found in one go.
+STEPS_AHEAD = 8
+
+_NONE = np.zeros(0, np.int64)
 
 
 def of_rows(dropped: Dropped, widths: Sequence[int], rows: slice) -> Dropped:
@@ -53,26 +58,38 @@ def _steps(units: int, share: float, generator: np.random.Generator) -> Iterator
     """For one step after another, the indices of the dropped ones of ``units`` units."""
     count = max(UNITS_AHEAD // units, 1)
     while True:
-        indices = _bernoulli(count * units, share, generator)
-        ends = np.searchsorted(indices, units * np.arange(1, count + 1)).tolist()
-        within = torch.from_numpy(indices % units)
-        for start, end in zip([0, *ends[:-1]], ends, strict=True):
-            yield within[start:end]
+        some = int(1.1 * STEPS_AHEAD * units * share) + 8
+        dropped, known = _bernoulli(count * units, share, generator, some), _NONE
+        for first in range(0, count, STEPS_AHEAD):
+            ends = units * np.arange(first + 1, min(first + STEPS_AHEAD, count) + 1)
+            while not len(known) or known[-1] < ends[-1]:
+                known = np.concatenate([known, next(dropped)])
+            cuts = np.searchsorted(known, ends).tolist()
+            for step, (start, end) in enumerate(pairwise([0, *cuts]), first):
+                yield torch.from_numpy(known[start:end] - step * units)
+            known = known[end:]
 
 
-def _bernoulli(units: int, share: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The indices at which ``units`` independent coins of probability ``share`` fall.
+def _bernoulli(
+    units: int, share: float, generator: np.random.Generator, some: int
+) -> Iterator[NDArray[np.int64]]:
+    """The indices at which ``units`` independent coins of probability ``share`` fall, and more.
 
     The gaps between them are geometric: 1 + ⌊E/λ⌋ with E exponential and λ = −ln(1−share). At 5 %
-    that is one draw where tossing every coin takes twenty.
+    that is one draw where tossing every coin takes twenty. All E are drawn at the first call, but
+    the indices come in parts of ``some``: who takes only the first does not pay for the others.
     """
-    rate = -log1p(-share)
+    rate, last = -log1p(-share), -1
     enough = int(units * share + 6 * sqrt(units * share)) + 8
-    parts: list[NDArray[np.int64]] = []
-    last = -1
-    while last < units:
-        gaps = np.minimum(generator.standard_exponential(enough) / rate, units).astype(np.int64) + 1
-        parts.append(last + np.cumsum(gaps))
-        last = int(parts[-1][-1])
-    indices = np.concatenate(parts)
-    return indices[: np.searchsorted(indices, units)]
+    drawn = generator.standard_exponential(enough)
+    # The sum of E/λ, below that of the gaps, mostly tells sooner that these are enough.
+    while drawn.sum() / rate <= units + 1 and _gaps(drawn, rate, units).sum() <= units:
+        drawn = np.concatenate([drawn, generator.standard_exponential(enough)])
+    for start in range(0, len(drawn), some):
+        part = last + np.cumsum(_gaps(drawn[start : start + some], rate, units))
+        last = int(part[-1])
+        yield part
+
+
+def _gaps(exponentials: NDArray[np.float64], rate: float, most: int) -> NDArray[np.int64]:
+    return np.minimum(exponentials / rate, most).astype(np.int64) + 1

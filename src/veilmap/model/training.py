@@ -1,6 +1,6 @@
 """Prediction, gradient and local SGD on the flat weight vector."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -11,6 +11,8 @@ from veilmap.model.dropout import Dropout, Dropped, of_rows
 from veilmap.model.network import Floats, Network
 
 MiniBatch = tuple[Floats, Floats]
+# From network, weights, mini-batches, E, η and dropout to the weights after.
+Descent = Callable[[Network, Floats, Sequence[MiniBatch], int, float, Dropout | None], Floats]
 
 # Rows per pass: large enough for BLAS, small enough that activations stay in a few megabytes.
 BLOCK_ROWS = 4096
@@ -59,7 +61,6 @@ def bias_gradients(network: Network, weights: Floats, mini_batch: MiniBatch) -> 
     return g
 
 
-@torch.inference_mode()
 def sgd(
     network: Network,
     weights: Floats,
@@ -73,6 +74,36 @@ def sgd(
 
     ``dropout`` says which units each step drops; None trains without dropout.
     """
+    # Compiled loops keep all rows of a step at once; torch goes over large ones in blocks.
+    small = all(len(labels) <= BLOCK_ROWS for _, labels in mini_batches)
+    descend = (compiled_for(network) if small else None) or descend_with_torch
+    return descend(network, weights, mini_batches, epochs, learning_rate, dropout)
+
+
+def compiled_for(network: Network) -> Descent | None:
+    """Compiled SGD, where numba is there and the network has two hidden layers, the first ReLU.
+
+    Loading numba takes half a second, which only training should pay.
+    """
+    if len(network.hidden) != 2 or network.activations[0] != "relu":
+        return None
+    try:
+        from veilmap.model.compiled import descend
+    except ImportError:  # not installed, or not for this numpy
+        return None
+    return descend
+
+
+@torch.inference_mode()
+def descend_with_torch(
+    network: Network,
+    weights: Floats,
+    mini_batches: Sequence[MiniBatch],
+    epochs: int,
+    learning_rate: float,
+    dropout: Dropout | None,
+) -> Floats:
+    """``sgd`` of any network."""
     # Through torch, whose memory is aligned to cache lines; numpy's is not, and that costs 7 %.
     weights = torch.from_numpy(weights).clone().numpy()
     layers = _layers(network, weights)

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
+
+from joblib import cpu_count
 
 from veilmap.defences.step import as_text
 from veilmap.errors import UserError
@@ -13,8 +15,10 @@ from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import RoundResult, federate
+from veilmap.federation.trainer import OnDevice, OnThreads, Trainer
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
+from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
 from veilmap.study.phones import StepSummary, summarise
@@ -42,7 +46,8 @@ class RoundRecord:
 class Run:
     """A finished run: its map, its history, what its phones did, and what it was made of.
 
-    ``batches`` are the points trained on, of those users of whom they were to be kept.
+    ``batches`` are the points trained on, of those users of whom they were to be kept; ``device``
+    is where the phones' training was computed.
     """
 
     prepared: Prepared
@@ -50,6 +55,7 @@ class Run:
     signal_map: SignalMap
     defences: tuple[StepSummary, ...] = ()
     batches: Truth = field(default_factory=dict, repr=False)
+    device: DeviceName = "cpu"
 
     @property
     def rmse_db(self) -> float:
@@ -68,7 +74,8 @@ class Run:
             seconds=sum(record.seconds for record in self.history),
         )
         history = [asdict(record) for record in self.history]
-        content = results(settings_record(self.prepared), [row], history)
+        settings = {**settings_record(self.prepared), "device": self.device}
+        content = results(settings, [row], history)
         return {**content, "defences": [step.as_dict() for step in self.defences]}
 
 
@@ -83,6 +90,7 @@ def train(
     overwrite: bool = False,
     on_round: OnRound | None = None,
     past: bool = False,
+    device: DeviceName = "cpu",
     **keywords: Any,
 ) -> Run:
     """Train the signal map of one cell by online federated learning.
@@ -96,6 +104,8 @@ def train(
         overwrite: replace a finished run in that folder.
         on_round: called with each round's record as soon as it is there.
         past: also measure the RMSE on the data of all earlier rounds (the forgetting study).
+        device: where phones are trained: on all cores of the processor, or many at once on a GPU
+            ("cuda"). The weights differ by rounding only.
         **keywords: single settings by name, instead of ``settings``.
 
     Raises:
@@ -103,6 +113,7 @@ def train(
     """
     if (settings is not None) + bool(keywords) + isinstance(data, Prepared) > 1:
         raise UserError("train takes settings, or keywords, or prepared data, not two of them")
+    trainer = _trainer(device)
     folder = None if out is None else RunFolder(out)
     if folder is not None and not overwrite:
         folder.refuse_finished()
@@ -111,7 +122,8 @@ def train(
     if folder is not None:
         folder.clear()
     writer = None if folder is None else TranscriptWriter(folder.transcript, data.header)
-    run = train_prepared(data, writer, on_round, past)
+    run = train_prepared(data, writer, on_round, past, trainer=trainer)
+    run = replace(run, device=device)
     if folder is not None:
         folder.write(run.signal_map, run.results())
     return run
@@ -123,15 +135,17 @@ def train_prepared(
     on_round: OnRound | None = None,
     past: bool = False,
     keep: Sequence[str] = (),
+    trainer: Trainer = OnThreads(1),
 ) -> Run:
     """Train in memory; ``observer`` sees what the server sees.
 
-    The points that the users in ``keep`` trained on are kept, for those who compare.
+    The points that the users in ``keep`` trained on are kept, for those who compare. By default
+    one phone is trained after the other, since who compares has a process on every core.
     """
     history, diary, batches = [], [], {}
     weights = prepared.plan.network.initialise(prepared.plan.seed)
     with one_thread():
-        for record, result in _rounds(prepared, observer, past):
+        for record, result in _rounds(prepared, observer, past, trainer):
             if not isfinite(record.rmse_db):
                 raise _diverged(record, prepared.plan)
             weights = result.weights
@@ -145,6 +159,10 @@ def train_prepared(
     return Run(prepared, tuple(history), signal_map, defences, batches)
 
 
+def _trainer(device: DeviceName) -> Trainer:
+    return OnThreads(cpu_count()) if device == "cpu" else OnDevice(torch_device(device))
+
+
 def _diverged(record: RoundRecord, plan: Plan) -> UserError:
     steps = ", ".join(as_text(step) for step in plan.defence.steps)
     noise = f", or what the defence adds: {steps}" if steps else ""
@@ -155,11 +173,11 @@ def _diverged(record: RoundRecord, plan: Plan) -> UserError:
 
 
 def _rounds(
-    prepared: Prepared, observer: Observer | None, past: bool
+    prepared: Prepared, observer: Observer | None, past: bool, trainer: Trainer
 ) -> Iterator[tuple[RoundRecord, RoundResult]]:
     """Each round's record and its result."""
     plan, test = prepared.plan, Evaluation(prepared.plan, prepared.test)
-    federation = federate(plan, prepared.training_rounds, prepared.users, observer)
+    federation = federate(plan, prepared.training_rounds, prepared.users, observer, trainer)
     earlier: list[Evaluation] = []
     for this in prepared.rounds:
         before = time.perf_counter()

@@ -1,4 +1,4 @@
-from veilmap.attacks import compiled
+from veilmap.model import compiling
 
 
 def test_where_nothing_can_be_kept_the_steps_are_compiled_all_the_same(monkeypatch):
@@ -9,5 +9,5 @@ def test_where_nothing_can_be_kept_the_steps_are_compiled_all_the_same(monkeypat
             raise RuntimeError("no locator available")
         return lambda function: ("compiled", function)
 
-    monkeypatch.setattr(compiled, "njit", nowhere)
-    assert compiled.compiled(len) == ("compiled", len)
+    monkeypatch.setattr(compiling, "njit", nowhere)
+    assert compiling.compiled(len) == ("compiled", len)
