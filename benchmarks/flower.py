@@ -1,6 +1,6 @@
 """What Flower's simulation engine costs beside the engine in one process.
 
-    python benchmarks/flower.py [10 100 1000]
+    python benchmarks/flower.py
 
 Both train the same: rounds in which every client has POINTS points, FedAvg with B = 20 and E = 5
 on the paper's network. The weights must agree. Told are seconds on the clock and CPU-seconds, per
@@ -10,9 +10,7 @@ Flower are those of this process and of all that descend from it, Ray's among th
 reads twice a second; of one that ends, at most the last half second is missed.
 """
 
-import json
 import logging
-import sys
 import tempfile
 import threading
 import time
@@ -22,7 +20,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import psutil
+from command import main
 from joblib import cpu_count
+from table import duration, note, show_table, times
 
 from veilmap.federation.trainer import OnThreads
 from veilmap.flower.simulation import simulate
@@ -32,28 +32,17 @@ from veilmap.study.settings import RunSettings
 from veilmap.study.train import train_prepared
 
 POINTS, REPEATS = 25, 5
+KINDS = "s", "cpu_s"
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def main(counts: list[int]) -> None:
+def measure(quick: bool) -> dict:
+    """By the number of clients."""
     logging.getLogger("flwr").setLevel(logging.ERROR)
-    figures = {}
-    print("           in one process            Flower on Ray             ratio        same")
-    print("clients    s/round   CPU s/round     s/round   CPU s/round     s     CPU    weights")
-    for clients in counts:
-        found = figures[clients] = measure(clients)
-        here = f"{found['here_s']:8.3f}   {found['here_cpu_s']:8.3f}"
-        there = f"{found['there_s']:8.3f}   {found['there_cpu_s']:8.3f}"
-        ratio = f"{found['ratio']:6.1f} {found['cpu_ratio']:7.1f}"
-        print(f"{clients:7,d}   {here}        {there}      {ratio}    to {found['apart']:.0e}")
-        starts = found["here_start_cpu_s"], found["there_start_s"], found["there_start_cpu_s"]
-        print("          start: {:.2f} CPU s here, {:.1f} s and {:.1f} CPU s there".format(*starts))
-        whole = f"{found['rounds']} rounds with the start: CPU {found['whole_cpu_ratio']:.1f} times"
-        print(f"          {whole}", flush=True)
-    print(json.dumps(figures))
+    return {str(clients): _of(clients) for clients in ((10,) if quick else (10, 100, 1000))}
 
 
-def measure(clients: int) -> dict[str, float]:
+def _of(clients: int) -> dict[str, float]:
     """Seconds and CPU-seconds per round and of the start, here and there, and how they compare."""
     # So many that they stand out from the start, whose cost varies by a CPU-second.
     rounds = 1 + max(400 // clients, 4)
@@ -141,5 +130,29 @@ def make_data(clients: int, rounds: int) -> Measurements:
     )
 
 
+def show(figures: dict) -> None:
+    """A row per number of clients."""
+    show_table(
+        "a round in one process, and through Flower on Ray",
+        ("clients", "here", "CPU", "Flower", "CPU", "ratio", "CPU ratio", "with start"),
+        (
+            (
+                f"{int(clients):,}",
+                *(duration(each[f"{side}_{kind}"]) for side in ("here", "there") for kind in KINDS),
+                times(each["ratio"]),
+                times(each["cpu_ratio"]),
+                times(each["whole_cpu_ratio"]),
+            )
+            for clients, each in figures.items()
+        ),
+    )
+    for clients, each in figures.items():
+        note(
+            f"{int(clients):,} clients: Flower starts in {duration(each['there_start_s'])} and "
+            f"{duration(each['there_start_cpu_s'])} of CPU; the last column is of "
+            f"{each['rounds']} rounds; the weights agree to {each['apart']:.0e}"
+        )
+
+
 if __name__ == "__main__":
-    main([int(each) for each in sys.argv[1:]] or [10, 100, 1000])
+    main(measure, show)

@@ -7,12 +7,10 @@ First they are held against each other without dropout, which the usual loop dra
 generator; then all are timed with it, in turn, and so are the three matrix products of a step
 alone; medians are compared. Many clients have 100 points each and are trained one after the other,
 on all cores, and at once on a GPU where torch sees one; the cores used are CPU-seconds of this
-process by seconds on the clock. Prints a table and, as the last line, JSON.
+process by seconds on the clock. It runs on a bare GPU box too, with torch and numpy alone.
 """
 
-import json
 import os
-import platform
 import time
 
 import numpy as np
@@ -126,12 +124,12 @@ def many_clients_jobs():
     }
 
 
-def timed(jobs, steps):
+def timed(jobs, steps, repeats):
     """Steps per second and cores used of each, the median of some repeats in turn."""
     taken = {name: [] for name in jobs}
     for job in jobs.values():
         job()
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for name, job in jobs.items():
             start, cpu_start = time.perf_counter(), time.process_time()
             job()
@@ -141,39 +139,49 @@ def timed(jobs, steps):
     return {name: (steps / seconds, cores) for name, (seconds, cores) in medians.items()}
 
 
-def measure():
+def measure(quick: bool) -> dict:
+    """Steps per second by who trains and how, and what they come to."""
     torch.set_num_threads(1)
     difference = relative_difference()
     if difference > 1e-4:
         raise SystemExit(f"the two loops disagree: relative difference {difference:.1e}")
-    one = timed(one_client_jobs(), STEPS)
-    many = timed(many_clients_jobs(), CLIENTS * STEPS_EACH)
+    repeats = 1 if quick else REPEATS
+    one = timed(one_client_jobs(), STEPS, repeats)
+    many = timed(many_clients_jobs(), CLIENTS * STEPS_EACH, repeats)
     usual = one["usual loop"][0]
     return {
-        "steps_ratio": round(one["veilmap"][0] / usual, 2),
-        "steps_ratio_without_numba": round(one["veilmap without numba"][0] / usual, 2),
-        "steps_ratio_all_cores": round(many["all cores"][0] / usual, 2),
-        "cores_used": round(many["all cores"][1], 2),
-        "products_us": round(1e6 / one["products"][0]),
+        "steps_ratio": one["veilmap"][0] / usual,
+        "steps_ratio_without_numba": one["veilmap without numba"][0] / usual,
+        "steps_ratio_all_cores": many["all cores"][0] / usual,
+        "cores_used": many["all cores"][1],
+        "products_s": 1 / one["products"][0],
         "relative_difference": difference,
         "steps_per_s": {
-            "one client": {name: round(rate) for name, (rate, _) in one.items()},
-            f"{CLIENTS} clients": {name: round(rate) for name, (rate, _) in many.items()},
+            "one client": {name: rate for name, (rate, _) in one.items()},
+            f"{CLIENTS} clients": {name: rate for name, (rate, _) in many.items()},
         },
     }
 
 
-def main():
-    figures = measure()
-    print(f"{platform.machine()}, torch {torch.__version__}, {len(os.sched_getaffinity(0))} cores")
+def show(figures: dict) -> None:
+    """A table for one client and one for many."""
+    from table import duration, note, show_table, times
+
+    usual = figures["steps_per_s"]["one client"]["usual loop"]
     for who, rates in figures["steps_per_s"].items():
-        print(f"\n{who}")
-        for name, rate in rates.items():
-            print(f"{name:22s} {rate:9,d} steps/s   {1e6 / rate:6.0f} us per step")
-    print(f"\nall cores: {figures['cores_used']:.2f} of them were used")
-    print(f"largest difference of the weights, relative: {figures['relative_difference']:.1e}")
-    print(json.dumps(figures))
+        show_table(
+            f"{who}, B = {BATCH}, E = {EPOCHS}",
+            ("", "steps a second", "a step", "the usual loop's"),
+            (
+                (name, f"{rate:,.0f}", duration(1 / rate), times(rate / usual))
+                for name, rate in rates.items()
+            ),
+        )
+    note(f"all cores: {figures['cores_used']:.2f} of them were at work")
+    note(f"largest difference of the weights, relative: {figures['relative_difference']:.1e}")
 
 
 if __name__ == "__main__":
-    main()
+    from command import main
+
+    main(measure, show)

@@ -1,0 +1,195 @@
+"""A city's updates on one GPU: attacks and training, and how much of the card they use.
+
+    PYTHONPATH=src python benchmarks/gpu.py [--quick]
+
+It needs torch, numpy and scipy alone. All phones start a round from the same fresh weights of the
+paper's network and send a FedSGD update, raw labels, of 25 points at one to three places in an
+area of 3 km. The updates lie in this machine's memory, as a server has them; what an attack takes
+includes the way to the GPU. Some results are held against the processor's.
+
+``rate_share`` is how much of the card's matrix rate the products of the search come to, each
+precision by its own rate, measured here; tf32 is measured too, and not used.
+"""
+
+import time
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from city import make_clients, make_header, make_plan, make_updates
+from command import MissingError, main
+
+from veilmap.attacks.dlg import Dlg
+from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.matching import Matching
+from veilmap.attacks.search import Search
+from veilmap.federation.trainer import OnDevice, OnThreads
+from veilmap.model.threads import one_thread
+
+PHONES, WEEKS = 1_000_000, 52
+CHECKED, ITERATIONS, TRAINED_POINTS = 16, 200, 100
+PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
+
+
+def measure(quick: bool) -> dict:
+    """By what is computed."""
+    if not torch.cuda.is_available():
+        raise MissingError("torch sees no GPU")
+    cuda, header = torch.device("cuda"), make_header()
+    rates = _rates(cuda)
+    updates = make_updates(header, 512 if quick else 40_960, cuda)
+    return {
+        "card": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "rates": rates,
+        "search": _search(header, updates, rates),
+        "heatmap": _heatmap(header, updates[: 64 if quick else 2048]),
+        "dlg": _dlg(header, updates[: 64 if quick else 1024]),
+        "training": _training(64 if quick else 4096),
+    }
+
+
+def _rates(device: torch.device) -> dict:
+    """Of large products, in TFLOP/s."""
+    side, found = 8192, {}
+    for name, dtype in PRECISIONS.items():
+        a, b = torch.randn(2, side, side, dtype=dtype, device=device)
+        found[name] = 2e-12 * side**3 / _seconds(lambda a=a, b=b: a @ b)
+    a, b = torch.randn(2, side, side, device=device)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    found["tf32"] = 2e-12 * side**3 / _seconds(lambda: a @ b)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    return found
+
+
+def _search(header, updates, rates: dict) -> dict:
+    search = Search()
+    search.attack(header, updates, device="cuda")  # and once to get its memory
+    found, seconds = _timed(lambda: search.attack(header, updates, device="cuda"))
+    needed_s = _product_seconds(lambda: search.attack(header, updates, device="cuda"), rates)
+    per_s = len(updates) / seconds
+    return {
+        "updates": len(updates),
+        "per_s": per_s,
+        "year_of_a_million_phones_min": PHONES * WEEKS / per_s / 60,
+        "rate_share": needed_s / seconds,
+        **_compared(found, search, header, updates),
+    }
+
+
+def _heatmap(header, updates) -> dict:
+    heatmap = Heatmap(cells=2500)
+    heatmap.attack(header, updates[:64], device="cuda")
+    found, seconds = _timed(lambda: heatmap.attack(header, updates, device="cuda"))
+    return {
+        "updates": len(updates),
+        "per_s": len(updates) / seconds,
+        **_compared(found, heatmap, header, updates),
+    }
+
+
+def _dlg(header, updates) -> dict:
+    """All of them walk together for so many iterations, whatever they find."""
+    dlg = Dlg(max_iterations=ITERATIONS, still_m=1e-9)
+    dlg.attack(header, updates[:8], device="cuda")
+    found, seconds = _timed(lambda: dlg.attack(header, updates, device="cuda"))
+    return {
+        "updates": len(updates),
+        "iterations_per_s": ITERATIONS * len(updates) / seconds,
+        **_compared(found, dlg, header, updates),
+    }
+
+
+def _compared(found, attack, header, updates) -> dict:
+    """How far some results are from the processor's, and how long it takes for each."""
+    with one_thread():
+        slow, seconds = _timed(lambda: attack.attack(header, updates[:CHECKED]))
+    pairs = list(zip(found, slow, strict=False))
+    apart_m = [float(np.hypot(*(one.xy_m - other.xy_m))) for one, other in pairs]
+    return {
+        "processor_s_each": seconds / len(slow),
+        "apart_median_m": float(np.median(apart_m)),
+        "apart_most_m": max(apart_m),
+        "cosines_apart": max(abs(one.cosine - other.cosine) for one, other in pairs),
+    }
+
+
+def _training(count: int) -> dict:
+    plan, clients = make_plan(), make_clients(count, TRAINED_POINTS)
+    weights = plan.network.initialise(0)
+    steps = plan.training.epochs * -(-TRAINED_POINTS // plan.training.batch_size)
+
+    def trained(trainer, some):
+        return list(trainer.updates(plan, weights, some, 1))
+
+    on_gpu = OnDevice(torch.device("cuda"))
+    trained(on_gpu, clients[:64])
+    found, seconds = _timed(lambda: trained(on_gpu, clients))
+    slow, slow_s = _timed(lambda: trained(OnThreads(1), clients[:CHECKED]))
+    apart = max(np.abs(a - b).max() for a, b in zip(found, slow, strict=False))
+    return {
+        "clients": count,
+        "steps_per_s": steps * count / seconds,
+        "processor_steps_per_s": steps * len(slow) / slow_s,
+        "weights_apart": float(apart / np.abs(slow[0]).max()),
+    }
+
+
+def _product_seconds(job, rates: dict) -> float:
+    """How long the products of a search take at the card's rates."""
+    operations = dict.fromkeys(PRECISIONS, 0)
+    at = Matching.at
+
+    def counted(matching: Matching, x: torch.Tensor):
+        name = str(x.dtype).removeprefix("torch.")
+        second, first = matching.network.shapes[1]
+        updates = len(matching.gradient[0][0])
+        places = 2 * x.shape[0] * x.shape[1] + updates * x.shape[1]
+        operations[name] += 2 * second * first * places
+        return at(matching, x)
+
+    with patch.object(Matching, "at", counted):
+        job()
+    return sum(count / rates[name] / 1e12 for name, count in operations.items())
+
+
+def _timed(job):
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    result = job()
+    torch.cuda.synchronize()
+    return result, time.perf_counter() - began
+
+
+def _seconds(job) -> float:
+    job()
+    return float(np.median([_timed(job)[1] for _ in range(5)]))
+
+
+def show(figures: dict) -> None:
+    """In plain text: a GPU box has little installed."""
+    rates = ", ".join(f"{name} {rate:.0f}" for name, rate in figures["rates"].items())
+    print(f"\n{figures['card']}, torch {figures['torch']}; TFLOP/s: {rates}")
+    search = figures["search"]
+    print(
+        f"search    {search['per_s']:12,.0f} updates/s, {search['rate_share']:.0%} of the matrix "
+        f"rate; a year of a million phones, weekly: {search['year_of_a_million_phones_min']:.0f} min"
+    )
+    print(f"heatmap   {figures['heatmap']['per_s']:12,.1f} updates/s, 2,500 cells")
+    print(f"dlg       {figures['dlg']['iterations_per_s']:12,.0f} iterations/s")
+    training = figures["training"]
+    print(
+        f"training  {training['steps_per_s']:12,.0f} steps/s, the processor's one thread "
+        f"{training['processor_steps_per_s']:,.0f}; weights apart {training['weights_apart']:.0e}"
+    )
+    for name in ("search", "heatmap", "dlg"):
+        found = figures[name]
+        print(
+            f"{name}: places {found['apart_median_m']:.2g} m apart from the processor's, "
+            f"{found['apart_most_m']:.2g} m at most; cosines {found['cosines_apart']:.0e}; the "
+            f"processor takes {1e3 * found['processor_s_each']:.0f} ms each"
+        )
+
+
+if __name__ == "__main__":
+    main(measure, show)
