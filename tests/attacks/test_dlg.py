@@ -75,7 +75,7 @@ def test_the_path_has_a_point_more_than_iterations_and_ends_at_the_result():
 
 
 def test_results_come_in_the_order_of_updates_and_starts_and_are_all_told(monkeypatch):
-    monkeypatch.setattr(dlg, "UPDATES_AT_ONCE", 2)
+    monkeypatch.setitem(dlg.UPDATES_AT_ONCE, "cpu", 2)
     header, seen = two_users()
     told = []
     found = Dlg(RandomStarts(count=2), **SHORT).attack(header, seen[:5], told.append)

@@ -191,6 +191,22 @@ def test_a_bad_setting_is_named(knobs, message):
         Heatmap(**knobs)
 
 
+def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch):
+    header, sizes, batch = make_header(MIDDLE), [], Heatmap._batch
+
+    def small(self, updates, grid):
+        sizes.append(len(updates))
+        if len(updates) > 2:
+            raise torch.OutOfMemoryError
+        return batch(self, updates, grid)
+
+    monkeypatch.setattr(Heatmap, "_batch", small)
+    monkeypatch.setattr(Room, "on", classmethod(lambda cls, *given: cls(9, 9)))
+    found = Heatmap(60, 90.0).attack(header, mixed(header)[:5])
+    assert [each.user for each in found] == ["a", "b", "c", "d", "e"]
+    assert sizes == [5, 2, 3, 1, 2]
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_without_a_gpu_it_says_so():
     with pytest.raises(UserError, match="GPU"):

@@ -12,11 +12,12 @@ from veilmap.federation.side_knowledge import Header
 
 # So many users of a round, or more, are a batch of their own: one set of kernels serves them all.
 _MANY = 32
-# The share of the GPU's free memory that a batch may fill.
-_SHARE = 0.5
+# The share of the GPU's free memory that a batch may fill. What is reckoned with below is usual,
+# not the most: a batch that does not fit after all is halved.
+_SHARE = 0.8
 _BYTES = 8  # of a float64
-# The most candidates of a finer level, and the most active columns that are reckoned with.
-_FINER, _ACTIVE = 800, 160
+# The candidates of a finer level, and the active columns.
+_FINER, _ACTIVE = 400, 160
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Room:
         cells: int,
         linearisations: Sequence[LinearisationName],
     ) -> "Room":
-        """Half of the GPU's free memory; on the CPU one update, whose numbers stay near."""
+        """Most of the GPU's free memory; on the CPU one update, whose numbers stay near."""
         if device.type == "cpu":
             return cls(1, 1)
         bound = int(_SHARE * torch.cuda.mem_get_info(device)[0])
@@ -53,10 +54,10 @@ def _bytes_each(header: Header, cells: int, own: Sequence[LinearisationName]) ->
     """
     units = sum(header.network.hidden)
     nodes = PATH_NODES if "path" in own else 1
-    kernels = (2 * len(own) + 3) * cells**2 if own else 2 * cells * units
+    kernels = (2 * len(own) + 3) * cells**2 if own else 0
     finer = 5 * _FINER**2
     factors = 6 * nodes * max(cells if own else 0, _FINER) * units
-    numbers = kernels + finer + factors + _ACTIVE * cells + 8 * header.network.size
+    numbers = kernels + finer + factors + 2 * _ACTIVE * cells + 8 * header.network.size
     return _BYTES * numbers
 
 

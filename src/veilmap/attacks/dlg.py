@@ -18,6 +18,7 @@ from veilmap.attacks.matching import Matching, leaked_gradient
 from veilmap.attacks.optimisers import OPTIMISERS, Optimiser, OptimiserName
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.starts import PreviousResult, RandomStarts, Start
+from veilmap.attacks.updates import same_start
 from veilmap.attacks.walk import walk
 from veilmap.attacks.walker import Rest, Walker
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
@@ -26,8 +27,9 @@ from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import Scaler
 from veilmap.model.device import DeviceName, torch_device
 
-# Each update takes weights and gradient in float64, 2.3 MB for the paper's network.
-UPDATES_AT_ONCE = 64
+# Each update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has room
+# for many, and needs them.
+UPDATES_AT_ONCE: dict[DeviceName, int] = {"cpu": 64, "cuda": 4096}
 # Of a cosine loss that varies by a thousandth over the whole map, in standardised units.
 LEARNING_RATES: dict[OptimiserName, float] = {"sgd": 100.0, "adam": 0.02}
 PrecisionName = Literal["double", "single"]
@@ -115,18 +117,18 @@ class Dlg:
         on = torch_device(device)
         found: dict[int, list[Reconstruction]] = {}
         last: dict[str, NDArray[np.float64]] = {}
-        for wave in self._waves(observations):
+        for wave in self._waves(observations, UPDATES_AT_ONCE[device]):
             chosen = [observations[i] for i in wave]
             attacked = self._attack_together(header, chosen, last, on_done, on)
             last |= {each[-1].user: each[-1].xy_m for each in attacked}
             found |= dict(zip(wave, attacked, strict=True))
         return [each for place in sorted(found) for each in found[place]]
 
-    def _waves(self, observations: Sequence[Observation]) -> Iterator[list[int]]:
+    def _waves(self, observations: Sequence[Observation], most: int) -> Iterator[list[int]]:
         """Updates that can be attacked together: strategy (iii) needs a user's round before."""
         places = list(range(len(observations)))
         if not isinstance(self.start, PreviousResult):
-            yield from (places[i : i + UPDATES_AT_ONCE] for i in places[::UPDATES_AT_ONCE])
+            yield from (places[i : i + most] for i in places[::most])
             return
         while places:
             first = {observations[place].user: place for place in reversed(places)}
@@ -186,6 +188,9 @@ class Dlg:
             each.weights_before if self.weights == "before" else each.weights_after
             for each in observations
         ]
+        together = all(same_start(each, observations[0]) for each in observations)
+        if self.weights == "before" and together:
+            weights = weights[:1]
         gradients = [leaked_gradient(each) for each in observations]
         return Matching.of(header.network, weights, gradients, device)
 

@@ -86,9 +86,27 @@ class Heatmap:
         found: dict[int, Reconstruction] = {}
         for batch in batches(observations, room):
             some = [observations[i] for i in batch]
-            found |= zip(batch, self._batch(Updates.of(header, some, on), grid), strict=True)
+            found |= zip(batch, self._reconstruct(header, some, grid, on), strict=True)
             on_done(len(batch))
         return [found[i] for i in range(len(observations))]
+
+    def _reconstruct(
+        self,
+        header: Header,
+        observations: Sequence[Observation],
+        grid: SharedGrid,
+        device: torch.device,
+    ) -> list[Reconstruction]:
+        """All at once, or half by half where a GPU's memory is too small for that."""
+        try:
+            return self._batch(Updates.of(header, observations, device), grid)
+        except torch.OutOfMemoryError:
+            if len(observations) == 1:
+                raise
+        # Here, where the error no longer holds what was in memory.
+        middle = len(observations) // 2
+        parts = observations[:middle], observations[middle:]
+        return [each for part in parts for each in self._reconstruct(header, part, grid, device)]
 
     @torch.inference_mode()
     def _batch(self, updates: Updates, grid: SharedGrid) -> list[Reconstruction]:

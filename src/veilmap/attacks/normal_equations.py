@@ -7,7 +7,7 @@ of the coordinates.
 All tensors carry a leading axis of updates, of length 1 where all of them have the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,6 +18,9 @@ from veilmap.attacks.linearisation import Node
 from veilmap.attacks.tangent import factors
 from veilmap.attacks.updates import Goal
 from veilmap.model.network import Network
+
+# 14 MB each for 2,500 candidates and the paper's network.
+_UPDATES_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -159,10 +162,29 @@ class Dictionary:
 
 def _products(layer: Layer, goal: Tensor, half: int) -> Tensor:
     """⟨G_l, J̄_l(x_j)⟩ over one half of the layer's coordinates, (updates, candidates)."""
-    parts = []
-    for dealt, whole in zip(layer.dealt, layer.whole, strict=True):
-        if whole.shape[-1] == 1:
-            parts.append((dealt[half] @ goal.mT * whole)[..., 0])
-        else:
-            parts.append((dealt[half] * (whole @ goal)).sum(-1))
+    parts = [
+        torch.cat(
+            [
+                _product(_some(dealt[half], rows), _some(whole, rows), goal[rows])
+                for rows in _blocks(len(goal))
+            ]
+        )
+        for dealt, whole in zip(layer.dealt, layer.whole, strict=True)
+    ]
     return torch.stack(parts).sum(0)
+
+
+def _product(dealt: Tensor, whole: Tensor, goal: Tensor) -> Tensor:
+    if whole.shape[-1] == 1:
+        return (dealt @ goal.mT * whole)[..., 0]
+    return (dealt * (whole @ goal)).sum(-1)
+
+
+def _blocks(updates: int) -> Iterator[slice]:
+    """Of updates whose products by unit and candidate are in memory at once."""
+    return (slice(i, i + _UPDATES_AT_ONCE) for i in range(0, updates, _UPDATES_AT_ONCE))
+
+
+def _some(values: Tensor, updates: slice) -> Tensor:
+    """What is shared by all updates has an axis of 1."""
+    return values if len(values) == 1 else values[updates]

@@ -141,7 +141,7 @@ class _Work:
         """The target's updates; all at once where one attack starts from the one before."""
         updates = self._updates()
         in_a_row = self._settings.dlg.start == "previous" and "dlg" in self._attacks
-        size = None if in_a_row else UPDATES_AT_ONCE
+        size = None if in_a_row else UPDATES_AT_ONCE[self._device]
         while chunk := list(islice(updates, size)):
             yield chunk
 
