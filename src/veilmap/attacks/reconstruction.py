@@ -23,6 +23,10 @@ class Outcome(Enum):
     NO_SIGNAL = "the update is zero, so it says nothing about a location"
 
 
+_ALL = np.ones(1)
+_ALL.flags.writeable = False  # many clouds have it
+
+
 @dataclass(frozen=True)
 class Cloud:
     """A distribution of places: positions in metres and their shares, which sum to 1."""
@@ -33,7 +37,7 @@ class Cloud:
     @classmethod
     def at(cls, xy_m: NDArray[np.float64]) -> "Cloud":
         """All weight at one place."""
-        return cls(np.asarray(xy_m, np.float64).reshape(1, 2), np.ones(1))
+        return cls(np.asarray(xy_m, np.float64).reshape(1, 2), _ALL)
 
     @property
     def mean_m(self) -> NDArray[np.float64]:

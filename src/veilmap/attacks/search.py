@@ -34,7 +34,7 @@ Places = NDArray[np.float64]
 # objective smooth. A small layer is rough, and a finer grid costs a small network little.
 SMOOTH_UNITS = 100
 # A race is a number of steps; the best of one go on in the next.
-STEPS = (2, 2, 6, 100)
+STEPS = (2, 2, 6, 40)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from veilmap.model.network import Floats, Network
 
 # One on a processor, so that what is computed of it stays in the caches and its bits depend on no
 # other; on a GPU so many that a product fills it, and that thousands share the last steps of a few.
-_MOST = {"cpu": 1, "cuda": 16_384}
+_MOST = {"cpu": 1, "cuda": 8192}
 # Of a GPU's memory for each weight of an update: as it came, in both precisions, and room to work.
 _BYTES_PER_WEIGHT = 60
 # A GPU takes updates faster than one thread copies them.

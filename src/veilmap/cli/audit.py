@@ -15,6 +15,7 @@ from veilmap.auditing.panel import panel
 from veilmap.auditing.ranking import Ranked
 from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.auditing.store import Store
+from veilmap.auditing.unit import Result, Unit
 from veilmap.auditing.words import decibels, hidden
 from veilmap.auditing.work import Hooks
 from veilmap.cli.console import progress, say, stdout, table, tell
@@ -27,6 +28,7 @@ from veilmap.cli.options import (
     ReadingOptions,
     grouped,
 )
+from veilmap.cli.pace import Pace
 from veilmap.model.network import Network
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
@@ -111,6 +113,7 @@ def audit_(
                 hooks=teller.hooks,
             )
     _show(finished, out, redact, figures)
+    say(teller.pace.words())
 
 
 class _Teller:
@@ -119,7 +122,7 @@ class _Teller:
     def __init__(self, bar: Progress, out: Path) -> None:
         self._bar, self._out = bar, out
         self._job: TaskID | None = None
-        self._done, self._all = 0, 0
+        self._done, self._all, self.pace = 0, 0, Pace()
         self.hooks = Hooks(
             self._begin, self._unit, self._configuration, self._failed, self._redacted
         )
@@ -142,8 +145,9 @@ class _Teller:
         say(f"attacking {who} {', '.join(targets)} in {_count(units, 'run')}{before}\n")
         self._job = self._bar.add_task("auditing", total=units, completed=kept)
 
-    def _unit(self, *_: object) -> None:
+    def _unit(self, _: Unit, result: Result) -> None:
         self._done += 1
+        self.pace.add(result.seconds)
         if self._job is not None:
             self._bar.advance(self._job)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.interrupts import say_what_is_kept
+from veilmap.cli.pace import Pace
 from veilmap.errors import UserError
 from veilmap.measurements import Measurements
 from veilmap.sources.columns import Columns
@@ -26,7 +27,7 @@ def swept_with(out: Path) -> Iterator[Hooks]:
     """A progress bar over all runs; an interrupt says what is kept."""
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file; choose a folder for --out")
-    counts = {"done": 0, "all": 0}
+    counts, pace = {"done": 0, "all": 0}, Pace()
     with progress() as bar:
         job = bar.add_task("running", total=None)
 
@@ -38,6 +39,7 @@ def swept_with(out: Path) -> Iterator[Hooks]:
 
         def one_more(case: Case, record: Record) -> None:
             counts["done"] += 1
+            pace.add(record.seconds)
             bar.advance(job)
             if record.failed is not None:
                 say(f"no figures: {case.settings.configuration}, seed {case.seed}: {record.failed}")
@@ -48,3 +50,4 @@ def swept_with(out: Path) -> Iterator[Hooks]:
 
         with say_what_is_kept(bar, stopped):
             yield Hooks(begin, one_more)
+    say(pace.words())
