@@ -2,11 +2,12 @@
 
     python benchmarks/growth_path.py FILE.parquet '{"interval": "1d", …}'
 
-Prints JSON: seconds of each stage on the clock and of all cores, and the peak of the memory when
+Phones are trained on all cores. Prints JSON: seconds of each stage on the clock and of all cores, and the peak of the memory when
 it ends. Importing is a stage too, so that the others are free of it.
 """
 
 import json
+import os
 import resource
 import sys
 import time
@@ -29,6 +30,7 @@ def main(file: str, settings: dict) -> None:
 
     import veilmap
     from veilmap.federation.observation import Recorder
+    from veilmap.federation.trainer import OnThreads
     from veilmap.study.attack import attack
     from veilmap.study.prepare import prepare
     from veilmap.study.seen import seen_of
@@ -42,7 +44,7 @@ def main(file: str, settings: dict) -> None:
     ends("prepare")
     target = prepared.data.users[0]
     seen = Recorder((target,))
-    run = train_prepared(prepared, seen)
+    run = train_prepared(prepared, seen, trainer=OnThreads(len(os.sched_getaffinity(0))))
     ends("train")
     found = attack(seen_of(prepared, seen.observations), method="search", target=target)
     ends("attack")
