@@ -5,6 +5,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from veilmap.model.device import DeviceName
 from veilmap.settings import plain
 from veilmap.study.prepare import Prepared
 
@@ -38,13 +39,14 @@ def result_row(
     }
 
 
-def settings_record(prepared: Prepared) -> dict[str, Any]:
-    """The settings as given and as resolved, the data and how it was read, the versions."""
+def settings_record(prepared: Prepared, device: DeviceName = "cpu") -> dict[str, Any]:
+    """The settings as given and as resolved, the data and how it was read, versions and device."""
     return {
         **plain(prepared.settings),
         "resolved": _resolved(prepared),
         "data": _data(prepared),
         "versions": versions(),
+        "device": device,
     }
 
 

@@ -74,8 +74,7 @@ class Run:
             seconds=sum(record.seconds for record in self.history),
         )
         history = [asdict(record) for record in self.history]
-        settings = {**settings_record(self.prepared), "device": self.device}
-        content = results(settings, [row], history)
+        content = results(settings_record(self.prepared, self.device), [row], history)
         return {**content, "defences": [step.as_dict() for step in self.defences]}
 
 
