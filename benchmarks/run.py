@@ -33,6 +33,7 @@ BENCHMARKS = {
     "secure_sum": "what a secure sum costs a node and the server",
     "growth": "time and memory over measurements, users and rounds",
     "flower": "Flower's engine beside the one in one process",
+    "gpu": "a city's updates on one GPU",
 }
 HERE = Path(__file__).parent
 
