@@ -3,7 +3,8 @@
     python benchmarks/growth_path.py FILE.parquet '{"interval": "1d", …}'
 
 Phones are trained on all cores. Prints JSON: seconds of each stage on the clock and of all cores,
-and the peak of the memory when it ends. Importing is a stage too, so that the others are free of it.
+and the peak of the memory when it ends. Importing is a stage too, so that the others are free of
+it.
 """
 
 import json
