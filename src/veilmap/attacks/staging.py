@@ -20,9 +20,8 @@ from veilmap.model.network import Floats, Network
 _MOST = {"cpu": 1, "cuda": 8192}
 # Of a GPU's memory for each weight of an update: as it came, in both precisions, and room to work.
 _BYTES_PER_WEIGHT = 60
-# A GPU takes updates faster than one thread copies them. Few long calls of torch's, which let
-# Python's lock go: what the GPU does next is launched under it at the same time.
-_COPYING_THREADS = 6
+# A GPU takes updates faster than one thread copies them.
+_COPYING_THREADS, _ROWS_AT_ONCE = 8, 32
 
 Copy = Callable[[Sequence[Floats]], Tensor]
 
@@ -99,13 +98,12 @@ class _ToGpu:
             self._pinned = torch.empty(shape[0] * shape[1], pin_memory=True)
         rows = self._pinned[: shape[0] * shape[1]].view(shape)
 
-        def fill(part: slice) -> None:
-            torch.stack([torch.from_numpy(each) for each in vectors[part]], out=rows[part])
+        def fill(first: int) -> None:
+            part = slice(first, first + _ROWS_AT_ONCE)
+            np.stack(vectors[part], out=rows[part].numpy())
 
-        size = -(-len(vectors) // _COPYING_THREADS)
-        parts = [slice(first, first + size) for first in range(0, len(vectors), size)]
         with ThreadPoolExecutor(_COPYING_THREADS) as pool:
-            list(pool.map(fill, parts))
+            list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
         with torch.cuda.stream(self._stream):
             there = rows.to(self._stream.device, non_blocking=True)
         self._stream.synchronize()
