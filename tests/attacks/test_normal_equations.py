@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.attacks.test_tangent import explicit, tangents
-from tests.attacks.worlds import SMALL
+from tests.attacks.worlds import SMALL, as_blocks
 from veilmap.attacks.linearisation import Node
 from veilmap.attacks.normal_equations import Dictionary
-from veilmap.attacks.tangent import as_blocks
 from veilmap.attacks.updates import Goal
 
 SHARES = ([1.0], [0.5, 0.3, 0.2])

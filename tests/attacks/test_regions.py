@@ -6,13 +6,24 @@ from hypothesis import strategies as st
 
 from tests.attacks.worlds import paper_network
 from veilmap.attacks import compiled, regions
-from veilmap.attacks.compiled import CompiledRegion
+from veilmap.attacks.compiled import CompiledRegion, slope_at
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.regions import Pieces, Region
 from veilmap.attacks.together import slopes
 from veilmap.model.network import ACTIVATION_NAMES, Network
 
-REGIONS = pytest.mark.parametrize("kind", [Region, CompiledRegion], ids=["numpy", "compiled"])
+
+class Compiled(CompiledRegion):
+    """Asked for one slope after the other, as ``Region`` is."""
+
+    def slope(self, x, y, label):
+        self.afresh()
+        cosine, rise_x, rise_y, switches = slope_at(self.constant, self.moving, (x, y), label)
+        self.switches += switches
+        return cosine, rise_x, rise_y
+
+
+REGIONS = pytest.mark.parametrize("kind", [Region, Compiled], ids=["numpy", "compiled"])
 
 
 @st.composite
@@ -99,7 +110,7 @@ def test_the_label_gives_the_sign_and_zero_where_it_is_the_signal(kind):
 
 
 def test_only_networks_of_two_hidden_layers_with_relu_first_have_pieces():
-    assert Pieces.suit(Network())
+    assert Network().is_piecewise
     for activations in (("relu",), ("relu",) * 3, ("sigmoid", "relu")):
         width = len(activations)
-        assert not Pieces.suit(Network((4,) * width, activations, (0.0,) * width))
+        assert not Network((4,) * width, activations, (0.0,) * width).is_piecewise

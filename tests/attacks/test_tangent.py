@@ -3,8 +3,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.attacks.worlds import SMALL, flat, networks
-from veilmap.attacks.tangent import as_blocks, factors
+from tests.attacks.worlds import SMALL, as_blocks, flat, networks
+from veilmap.attacks.tangent import factors
 from veilmap.model.reference import forward
 
 

@@ -3,9 +3,11 @@
 from math import prod
 
 import numpy as np
+import torch
 from hypothesis import strategies as st
 
 from veilmap.area import Area
+from veilmap.attacks.tangent import blocks_of
 from veilmap.federation.client import user_update
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
@@ -67,6 +69,11 @@ def silent(header: Header, user="u", t=1) -> Observation:
 
 def off_m(found_m, truth_m) -> float:
     return float(np.hypot(*(np.asarray(found_m) - truth_m)))
+
+
+def as_blocks(network: Network, vectors):
+    """Flat vectors (updates, W), or a single one (W), as float64 blocks with a leading axis."""
+    return blocks_of(network, torch.from_numpy(np.atleast_2d(vectors)).double())
 
 
 def flat(blocks) -> np.ndarray:

@@ -251,13 +251,6 @@ class CompiledRegion:
         )
         self.switches = 0
 
-    def slope(self, x: float, y: float, label: float) -> tuple[float, float, float]:
-        """cos(∇w, ∇w') at the place (x, y), and its derivatives in x and in y."""
-        self.afresh()
-        cosine, rise_x, rise_y, switches = slope_at(self.constant, self.moving, (x, y), label)
-        self.switches += switches
-        return cosine, rise_x, rise_y
-
     def afresh(self) -> None:
         """All units off, where so many have switched that rounding shows."""
         if self.switches > MOST_SWITCHES:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.tangent import Blocks
-from veilmap.model.network import ActivationName, Network
+from veilmap.model.network import ActivationName
 
 Array = NDArray[np.floating]
 
@@ -86,11 +86,6 @@ class Pieces:
     last_leaked: Array
     last_bias: float
     last_bias_leaked: float
-
-    @staticmethod
-    def suit(network: Network) -> bool:
-        """Whether the network has such pieces: two hidden layers, the first of ReLU."""
-        return len(network.hidden) == 2 and network.activations[0] == "relu"
 
     @classmethod
     def of(cls, matching: Matching, update: int) -> "Pieces":

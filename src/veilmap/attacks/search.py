@@ -21,7 +21,6 @@ from veilmap.attacks.climb import Climb, Climbers, climb, cosines_at
 from veilmap.attacks.coarse import Coarse, corners
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.attacks.regions import Pieces
 from veilmap.attacks.staging import staged
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.observation import Observation
@@ -128,7 +127,7 @@ class _Finder:
 def _climbs(matching: Matching, sieve: Matching) -> list[Climb]:
     """One for each race, the first in float32: over long ways it takes the least time."""
     rest: Climb = partial(climb, matching)
-    if matching.device.type == "cpu" and Pieces.suit(matching.network):
+    if matching.device.type == "cpu" and matching.network.is_piecewise:
         with suppress(ImportError):  # numba is not installed, or not for this numpy
             from veilmap.attacks.compiled_climb import CompiledClimb
 

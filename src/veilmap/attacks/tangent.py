@@ -11,9 +11,7 @@ Weights that all updates share, or points at which all are looked at, have a lea
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.model.network import ActivationName, Network
@@ -97,11 +95,6 @@ def _square(vectors: Tensor) -> Tensor:
     """|v|², in one pass."""
     length: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
     return length.square()
-
-
-def as_blocks(network: Network, flat: NDArray[np.floating]) -> list[tuple[Tensor, Tensor]]:
-    """Flat vectors (updates, W), or a single one (W), as float64 blocks with a leading axis."""
-    return blocks_of(network, torch.from_numpy(np.atleast_2d(flat)).double())
 
 
 def blocks_of(network: Network, rows: Tensor) -> list[tuple[Tensor, Tensor]]:

@@ -34,7 +34,7 @@ def walk(
     """
     walkers = [[Walker((a, b), rest, keep_path=keep_path) for a, b in row] for row in x.tolist()]
     on_gpu = matching.device.type != "cpu"
-    alone = Pieces.suit(matching.network) and not on_gpu
+    alone = matching.network.is_piecewise and not on_gpu
     way = walk_one_by_one if alone else walk_together
     way(matching.to(x.dtype), walkers, label, optimiser, on_rest)
     ends = matching.tensor([[each.xy_std for each in row] for row in walkers])

@@ -73,6 +73,11 @@ class Network:
         """The number of weights and biases; 145,313 in the paper's network."""
         return sum(outputs * (inputs + 1) for outputs, inputs in self.shapes)
 
+    @property
+    def is_piecewise(self) -> bool:
+        """Two hidden layers, the first of ReLU: what compiled training and attacks are made for."""
+        return len(self.hidden) == 2 and self.activations[0] == "relu"
+
     def layers(self, weights: Floats) -> list[tuple[Floats, Floats]]:
         """Views (W_l, b_l) into the flat vector: W_l row by row, then b_l, layer after layer."""
         views, start = [], 0

@@ -85,7 +85,7 @@ def compiled_for(network: Network) -> Descent | None:
 
     Loading numba takes half a second, which only training should pay.
     """
-    if len(network.hidden) != 2 or network.activations[0] != "relu":
+    if not network.is_piecewise:
         return None
     try:
         from veilmap.model.compiled import descend
