@@ -58,3 +58,21 @@ def test_the_gradients_are_those_leaked_at_length_1():
 @pytest.mark.parametrize("count", [0, 1])
 def test_few_updates_are_few_chunks(count):
     assert len(list(staged(make_updates()[:count], CPU))) == count
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.arange(12, dtype=np.float32).reshape(3, 4),
+        np.arange(12, dtype=np.float32).reshape(3, 4)[::-1],
+        np.arange(24, dtype=np.float32).reshape(3, 8)[:, ::2],
+        np.arange(12, dtype=np.float32).reshape(4, 3).T,
+        np.arange(8, dtype=np.float32).reshape(1, 8)[:, ::2],
+        np.lib.stride_tricks.sliding_window_view(np.arange(6, dtype=np.float32), 4),
+    ],
+    ids=["side by side", "reversed", "every other", "columns", "one, every other", "overlapping"],
+)
+def test_vectors_become_rows_wherever_they_lie(rows):
+    out = np.empty(rows.shape, np.float32)
+    staging._stack(list(rows), out)
+    np.testing.assert_array_equal(out, rows)

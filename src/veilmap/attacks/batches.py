@@ -9,6 +9,7 @@ from veilmap.attacks.linearisation import PATH_NODES, LinearisationName
 from veilmap.attacks.updates import same_start
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
+from veilmap.model.device import free_bytes
 
 # So many users of a round, or more, are a batch of their own: one set of kernels serves them all.
 _MANY = 32
@@ -38,7 +39,7 @@ class Room:
         """Most of the GPU's free memory; on the CPU one update, whose numbers stay near."""
         if device.type == "cpu":
             return cls(1, 1)
-        bound = int(_SHARE * torch.cuda.mem_get_info(device)[0])
+        bound = int(_SHARE * free_bytes(device))
         others = [name for name in linearisations if name != "before"]
         return cls(
             max(bound // _bytes_each(header, cells, others), 1),

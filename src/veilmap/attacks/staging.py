@@ -13,6 +13,7 @@ from torch import Tensor
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.updates import same_start
 from veilmap.federation.observation import Observation
+from veilmap.model.device import free_bytes
 from veilmap.model.network import Floats, Network
 
 # One on a processor, so that what is computed of it stays in the caches and its bits depend on no
@@ -60,9 +61,8 @@ def staged(observations: Sequence[Observation], device: torch.device) -> Iterato
 
 
 def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:
-    free, _ = torch.cuda.mem_get_info(device)
     size = max((each.weights_after.size for each in observations[:1]), default=1)
-    return max(min(_MOST["cuda"], free // (_BYTES_PER_WEIGHT * size)), 1)
+    return max(min(_MOST["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
 
 
 def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
@@ -100,7 +100,7 @@ class _ToGpu:
 
         def fill(first: int) -> None:
             part = slice(first, first + _ROWS_AT_ONCE)
-            np.stack(vectors[part], out=rows[part].numpy())
+            _stack(vectors[part], rows[part].numpy())
 
         with ThreadPoolExecutor(_COPYING_THREADS) as pool:
             list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
@@ -108,3 +108,24 @@ class _ToGpu:
             there = rows.to(self._stream.device, non_blocking=True)
         self._stream.synchronize()
         return there
+
+
+def _stack(vectors: Sequence[Floats], out: Floats) -> None:
+    """Vectors become rows; those that lie side by side, as read from a file, in a single copy.
+
+    Python's lock is given away and taken back for every copy, and the thread that keeps the GPU at
+    work waits for it.
+    """
+    first = vectors[0]
+    starts = range(_start(first), _start(first) + out.nbytes, first.nbytes)
+    side_by_side = all(map(int.__eq__, map(_start, vectors), starts))
+    if side_by_side and all(each.flags.c_contiguous for each in vectors):
+        np.copyto(out, np.lib.stride_tricks.as_strided(first, out.shape, out.strides))
+    else:
+        np.stack(vectors, out=out)
+
+
+def _start(vector: Floats) -> int:
+    """Its address in memory."""
+    start: int = vector.__array_interface__["data"][0]
+    return start

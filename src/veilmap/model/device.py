@@ -20,3 +20,9 @@ def torch_device(name: DeviceName) -> torch.device:
             "none; leave out --device, or install torch with CUDA"
         )
     return torch.device(name)
+
+
+def free_bytes(device: torch.device) -> int:
+    """Of a GPU's memory, with what torch keeps of it for later."""
+    free, _ = torch.cuda.mem_get_info(device)
+    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
