@@ -64,11 +64,21 @@ class Climbers:
         return self.places.gather(1, top[:, None, None].expand(-1, -1, 2))[:, 0], cosines
 
     def of(self, some: Tensor) -> "Climbers":
-        """Only some updates, or some of their places."""
+        """Only some updates."""
         return Climbers(*(values[some] for values in vars(self).values()))
 
+    def where(self, left: Tensor, theirs: "Climbers") -> "Climbers":
+        """Theirs for those places that ``left`` marks (updates, places)."""
+        pairs = zip(vars(self).values(), vars(theirs).values(), strict=True)
+        return Climbers(
+            *(
+                torch.where(left if old.ndim == 2 else left[..., None], new, old)
+                for old, new in pairs
+            )
+        )
+
     def put(self, some: Tensor, theirs: "Climbers") -> "Climbers":
-        """All of them, some replaced."""
+        """All of them, some updates replaced."""
         pairs = zip(vars(self).values(), vars(theirs).values(), strict=True)
         return Climbers(*(ours.index_put((some,), new) for ours, new in pairs))
 
@@ -98,7 +108,7 @@ def climb(
             climbers = climbers.put(going, some)
             going, some, left = going[updates], some.of(updates), left[updates]
             matching = matching.keep(updates)
-        some = some.put(left, _step(matching, some, bounds).of(left))
+        some = some.where(left, _step(matching, some, bounds))
     return climbers.put(going, some)
 
 

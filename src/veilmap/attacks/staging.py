@@ -1,8 +1,7 @@
 """Updates on their way to a device, in chunks that fit it, the next while one is attacked."""
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from veilmap.ahead import ahead
 from veilmap.attacks.matching import Matching
 from veilmap.attacks.updates import same_start
 from veilmap.federation.observation import Observation
@@ -51,13 +51,9 @@ def staged(observations: Sequence[Observation], device: torch.device) -> Iterato
             yield _stage(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
         return
     copy = _ToGpu(device)
-    with ThreadPoolExecutor(1) as ahead:
-        waiting: deque[Future[Staged]] = deque()
-        for chunk in _chunks(observations, _that_fit(observations, device)):
-            waiting.append(ahead.submit(_stage, chunk, copy))
-            if len(waiting) > 1:
-                yield waiting.popleft().result()
-        yield from (each.result() for each in waiting)
+    chunks = _chunks(observations, _that_fit(observations, device))
+    with ThreadPoolExecutor(1) as pool:
+        yield from ahead(pool, lambda chunk: _stage(chunk, copy), chunks, most=2)
 
 
 def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:

@@ -1,13 +1,13 @@
 """Where the training of a round's phones is computed."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 
+from veilmap.ahead import ahead
 from veilmap.defences.step import UpdateStep
 from veilmap.federation.client import dropout, mini_batches, user_update
 from veilmap.federation.plan import Plan
@@ -45,18 +45,8 @@ class OnThreads:
         if threads == 1:
             yield from (user_update(*job) for job in jobs)
             return
-        running: deque[Future[Floats]] = deque()
         with ThreadPoolExecutor(threads) as pool:
-            try:
-                for job in jobs:
-                    running.append(pool.submit(user_update, *job))
-                    if len(running) == IN_FLIGHT * threads:
-                        yield running.popleft().result()
-                while running:
-                    yield running.popleft().result()
-            finally:
-                for future in running:
-                    future.cancel()
+            yield from ahead(pool, lambda job: user_update(*job), jobs, IN_FLIGHT * threads)
 
 
 @dataclass(frozen=True)
