@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 Measure, Show = Callable[[bool], dict], Callable[[dict], None]
@@ -25,20 +24,7 @@ class MissingError(Exception):
 
 def main(measure: Measure, show: Show) -> None:
     """``python benchmarks/NAME.py [--quick] [--out NAME.json]``, on one thread."""
-    run(_parser().parse_args(), lambda: (measure, show))
-
-
-def main_by_name() -> None:
-    """``python benchmarks/command.py NAME …``: a module that it lacks is a reason to skip."""
-    parser = _parser()
-    parser.add_argument("name")
-    options = parser.parse_args()
-
-    def load() -> tuple[Measure, Show]:
-        benchmark = import_module(options.name)
-        return benchmark.measure, benchmark.show
-
-    run(options, load)
+    run(make_parser().parse_args(), lambda: (measure, show))
 
 
 def run(options: argparse.Namespace, load: Callable[[], tuple[Measure, Show]]) -> None:
@@ -57,7 +43,8 @@ def run(options: argparse.Namespace, load: Callable[[], tuple[Measure, Show]]) -
     show(figures)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """What every benchmark takes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
     parser.add_argument("--out", type=Path, help="a JSON file for the figures")
@@ -78,7 +65,3 @@ def write_whole(path: Path | None, content: dict) -> None:
     part = path.with_name(f".{path.name}.part")
     part.write_text(json.dumps(content, indent=2) + "\n")
     part.replace(path)
-
-
-if __name__ == "__main__":
-    main_by_name()

@@ -84,7 +84,7 @@ def run_one(name: str, quick: bool) -> tuple[int, dict]:
     """The exit code of a benchmark, and its figures."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figures.json"
-        command = [sys.executable, str(HERE / "command.py"), name, "--out", str(path)]
+        command = [sys.executable, str(HERE / "by_name.py"), name, "--out", str(path)]
         done = subprocess.run([*command, *(["--quick"] if quick else [])])
         return done.returncode, json.loads(path.read_text()) if path.exists() else {}
 

@@ -79,19 +79,30 @@ def test_the_peak_of_a_process_is_its_own(timing):
         timing.process([sys.executable, "-c", "raise SystemExit(3)"])
 
 
-def test_a_module_that_is_missing_is_told_and_the_others_go_on(tmp_path):
+@pytest.mark.parametrize(
+    ("benchmark", "reason"),
+    [
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        (
+            "from command import MissingError\n"
+            "def measure(quick): raise MissingError('no such card')\nshow = print\n",
+            "no such card",
+        ),
+    ],
+)
+def test_what_is_missing_is_told_and_the_others_go_on(tmp_path, benchmark, reason):
     """In a copy whose first benchmark asks for what nobody has."""
     for path in BENCHMARKS.glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text())
-    (tmp_path / "ceiling.py").write_text("import no_such_module\n")
+    (tmp_path / "ceiling.py").write_text(benchmark)
     (tmp_path / "train.py").write_text("def measure(quick): return {'a': 1}\nshow = print\n")
     out = tmp_path / "bench.json"
     command = [sys.executable, tmp_path / "run.py", "ceiling", "train", "--quick", "--out", out]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "skipped: No module named 'no_such_module'" in done.stdout
+    assert f"skipped: {reason}" in done.stdout
     content = json.loads(out.read_text())
-    assert content["skipped"] == {"ceiling": "No module named 'no_such_module'"}
+    assert content["skipped"] == {"ceiling": reason}
     assert content["figures"] == {"train": {"a": 1}}
 
 
