@@ -44,6 +44,14 @@ def campus_file(small_campus, tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def little_file(small_campus, tmp_path_factory) -> Path:
+    """Every 16th row of ``small_campus``, for commands that compute much."""
+    path = tmp_path_factory.mktemp("little") / "campus.parquet"
+    small_campus.keep(pl.int_range(pl.len()) % 16 == 0).write_parquet(path)
+    return path
+
+
 def make_measurements(rows=200, users=2, step_s=600.0, seed=0) -> Measurements:
     """``rows`` rows, user after user in turn, every ``step_s`` seconds, from 2024-01-01 10:00."""
     draw = np.random.default_rng(seed)

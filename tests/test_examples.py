@@ -11,9 +11,9 @@ from tests.conftest import make_measurements
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(campus_file, tmp_path):
+def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(little_file, tmp_path):
     command = [
-        sys.executable, ROOT / "examples" / "defences.py", campus_file, "--target", "0",
+        sys.executable, ROOT / "examples" / "defences.py", little_file, "--target", "0",
         "--interval", "1w", "--schemes", "fedsgd", "--defences", "", "diverse:eps_m=50",
         "--seeds", "1", "--jobs", "1", "--out", tmp_path / "rows.jsonl", "--plot", tmp_path / "p",
     ]  # fmt: skip

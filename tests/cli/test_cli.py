@@ -322,9 +322,13 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     assert err == "veilmap: interrupted; finished files are whole\n"
 
 
-def test_the_readmes_python_runs(tmp_path, campus_file):
+def test_the_readmes_python_runs(tmp_path, little_file):
+    """On little data and one seed."""
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     code = readme.split("```python\n")[1].split("```")[0]
+    for told, instead in {'read("campus")': f'read("{little_file}")', "seeds=3": "seeds=1"}.items():
+        assert code.count(told) == 1
+        code = code.replace(told, instead)
     done = fresh("-c", code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "map.tif").exists()
