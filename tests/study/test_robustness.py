@@ -52,7 +52,7 @@ def test_updates_that_are_too_long_leave_the_map_as_it_was(crowd):
 
 def test_training_diverged_where_no_honest_phone_has_an_update_whatever_broken_ones_send(crowd):
     rates = {"learning_rate": 1e30, **LITTLE}
-    with pytest.raises(UserError, match="diverged in round 1 .*not finite.*lower --learning-rate"):
+    with pytest.raises(UserError, match=r"diverged in round 1 .*not finite.*lower --learning-rate"):
         train(crowd, broken=["u1=shape"], **rates)
 
 
