@@ -28,6 +28,7 @@ from veilmap.rounds import SPLITS, Split
 from veilmap.shell import option_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.study.degenerate import degenerate
 from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.protection import Protection
@@ -139,9 +140,12 @@ def _conclude(run: Run, out: Path | None) -> None:
         _phones(run)
     for number, line in enumerate(troubles(run)):
         say(line if number else f"\n{line}")
+    remarks = list(degenerate(run.prepared))
+    for line in remarks:
+        say(f"\n{line}")
     if not any(record.n for record in run.history):
         say(f"\n{_why_nothing(run)}")
-    elif run.rmse_db > NO_BETTER * constant_db:
+    elif run.rmse_db > NO_BETTER * constant_db and not remarks:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
         price = "; a run without --defence tells its price" if run.defences else ""
         say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune{price}")

@@ -1,10 +1,12 @@
 """The server's side of Algorithm 1 as a Flower strategy."""
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
@@ -139,12 +141,23 @@ class SignalMapStrategy(FedAvg):
             users=tuple(n),
             n=sum(n.values()),
             left_out=left_out,
-            rmse_db=self._conduct.test.rmse_db(weights) if self._conduct.test else None,
+            rmse_db=self._rmse_db(t, weights),
             seconds=time.perf_counter() - self._began,
         )
         self._journal.end_round(outcome, weights, seen)
         log.info("round %d: %s of %d points", t, self._what(outcome), outcome.n)
         return weights_record(weights), None
+
+    def _rmse_db(self, t: int, weights: Floats) -> float | None:
+        """On the server's own measurements; None without any, or where the map says no number."""
+        if self._conduct.test is None:
+            return None
+        with np.errstate(all="ignore"):  # weights of 1e38 are finite, what they predict is not
+            rmse_db = self._conduct.test.rmse_db(weights)
+        if math.isfinite(rmse_db):
+            return rmse_db
+        log.warning("round %d: the map says no number any more; lower --learning-rate", t)
+        return None
 
     def _new_average(self) -> Aggregation:
         training = self._journal.campaign.training

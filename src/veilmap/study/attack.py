@@ -262,5 +262,6 @@ def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:
 
 
 def _layer_norms(header: Header, observation: Observation) -> tuple[float, ...]:
-    layers = header.network.layers(leaked_gradient(observation).astype(np.float32))
+    # In float64: the square of an element of 1e20 is no float32, and no JSON has its infinity.
+    layers = header.network.layers(leaked_gradient(observation))
     return tuple(float(np.hypot(np.linalg.norm(w), np.linalg.norm(b))) for w, b in layers)

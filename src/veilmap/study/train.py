@@ -173,6 +173,8 @@ def _why_diverged(record: RoundRecord, plan: Plan) -> str | None:
     """The map says nothing any more, or no phone that is not broken could train."""
     if not isfinite(record.rmse_db):
         return f"RMSE {record.rmse_db}"
+    if not isfinite(record.rmse_past_db or 0):
+        return f"RMSE {record.rmse_past_db} on earlier rounds"
     honest = [why for user, why in record.refused.items() if user not in plan.broken]
     if NOT_FINITE in honest and not record.users:
         return f"nobody has an update to take: {NOT_FINITE}"
