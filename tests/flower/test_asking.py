@@ -1,6 +1,8 @@
 import pytest
 
+from tests.flower.making import make_campaign
 from veilmap.errors import UserError
+from veilmap.federation.plan import Training
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
 from veilmap.study.settings import RunSettings
@@ -63,3 +65,10 @@ def test_a_text_that_is_no_campaign_is_refused(text, message):
 def test_a_campaign_that_is_none_is_refused(change, message):
     with pytest.raises(UserError, match=message):
         make(**change)
+
+
+def test_a_sum_hides_the_single_updates_that_a_median_compares():
+    robust = {"training": Training(aggregation="trimmed")}
+    with pytest.raises(UserError, match="--aggregation trimmed compares single updates, and under"):
+        make_campaign(secure_aggregation=True, **robust)
+    make_campaign(**robust)

@@ -1,6 +1,7 @@
 """Nodes that are broken, hostile, silent or stubborn; a server that is interrupted."""
 
 import json
+import math
 import re
 import time
 
@@ -19,9 +20,11 @@ from tests.flower.making import (
     make_campaign,
     make_grid,
     make_node,
+    name_of,
 )
 from veilmap.defences.defence import Defence
 from veilmap.errors import UserError
+from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.server import federate
 from veilmap.flower import client_app
 from veilmap.flower.journal import finished_rounds
@@ -85,7 +88,22 @@ def test_what_is_no_update_is_refused_and_the_run_goes_on_with_the_others(tmp_pa
     assert outcome.users == ("u0", "u2")
     assert re.search(why, outcome.left_out["u1"])
     assert largest_difference(journal.weights, engine_without("u1", rounds=1)) < 1e-5
-    assert "u1" not in {entry.user for entry in Transcript(tmp_path / "out/transcript").entries()}
+    # What is too long is an update all the same, which a curious server reads.
+    seen = {entry.user for entry in Transcript(tmp_path / "out/transcript").entries()}
+    assert ("u1" in seen) == (case == "huge")
+
+
+def test_a_map_that_says_no_number_has_no_rmse_and_the_run_goes_on(tmp_path):
+    """Finite weights whose sums are not."""
+    far = answer(np.full(SIZE, 3e38, np.float32))
+    grid = make_grid(tmp_path, apps=dict.fromkeys((10, 11, 12), node_that_sends(far)))
+    campaign = make_campaign(rounds=2)
+    assignment = Assignment(campaign.text, str(tmp_path / "out"), nodes=3, most_norm=math.inf)
+    test = Evaluation(campaign.servers_plan, ROUNDS[0].data["u0"])
+    journal = carry_out(assignment, grid, name_of, test)
+    assert [outcome.rmse_db for outcome in journal.history] == [None, None]
+    content = json.loads((tmp_path / "out/results.json").read_bytes())
+    assert content["rows"][0]["rmse_db"] is None
 
 
 def engine_without(user, rounds=len(ROUNDS)):

@@ -45,11 +45,15 @@ def test_the_weights_are_those_of_the_engine_in_one_process(tmp_path, defence):
         assert largest_difference(there.weights_after, here.weights_after) < 1e-5
 
 
-def test_cumulative_training_is_the_same_too(tmp_path):
-    campaign = make_campaign(training=Training(learning_rate=0.01, cumulative=True))
+@pytest.mark.parametrize(
+    "knobs", [{"cumulative": True}, {"aggregation": "median"}, {"aggregation": "trimmed"}]
+)
+def test_other_kinds_of_training_are_the_same_too(tmp_path, knobs):
+    campaign = make_campaign(training=Training(learning_rate=0.01, **knobs))
     journal = federated(campaign, make_grid(tmp_path), tmp_path / "out")
     plan = campaign.plan(campaign.training, Defence(), campaign.seed)
-    *_, last = federate(plan, cumulative(ROUNDS), USERS)
+    rounds = cumulative(ROUNDS) if campaign.training.cumulative else ROUNDS
+    *_, last = federate(plan, rounds, USERS)
     assert largest_difference(journal.weights, last.weights) < 1e-5
 
 

@@ -168,4 +168,4 @@ def test_a_public_sample_is_an_oracle():
 
 def test_the_run_settings_are_the_tables_of_a_file():
     names = [part.name for part in fields(RunSettings)]
-    assert names == ["task", "test", "model", "training", "protection"]
+    assert names == ["task", "test", "model", "training", "protection", "robustness"]

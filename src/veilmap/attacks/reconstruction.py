@@ -20,7 +20,7 @@ class Outcome(Enum):
     CIRCLING = "the location kept jumping around one place; a smaller circling_m lets it go on"
     NOT_FINITE = "the location became NaN or infinite; lower learning_rate"
     SOLVED = "found without iterations"
-    NO_SIGNAL = "the update is zero, so it says nothing about a location"
+    NO_SIGNAL = "what it reads of the update is zero, which says nothing about a location"
 
 
 _ALL = np.ones(1)
@@ -109,7 +109,7 @@ class Reconstruction:
 
     @classmethod
     def nothing(cls, observation: Observation) -> "Reconstruction":
-        """Of an update of zeros."""
+        """Of an update that is zero, at least in what an attack reads of it."""
         nowhere = np.full(2, np.nan)
         return cls.of(observation, nowhere, cosine=0.0, seconds=0.0, outcome=Outcome.NO_SIGNAL)
 

@@ -14,6 +14,7 @@ from veilmap.auditing.redaction import (
     run_without_places,
     without_places,
 )
+from veilmap.auditing.remarks import remarks
 from veilmap.auditing.unit import Result, Row
 from veilmap.auditing.words import headline, knows, oracle, sentences
 from veilmap.auditing.work import Work
@@ -72,7 +73,7 @@ def _verdict(work: Work, ranking: Ranking, results: Sequence[Result]) -> Verdict
     used = dict.fromkeys(name for each in results for name in each.oracle)
     return Verdict(
         headline=headline(ranking, work.targets),
-        sentences=tuple(sentences(ranking)),
+        sentences=(*sentences(ranking), *remarks(work.prepared, results)),
         knows=knows(work.settings),
         oracle=oracle(list(used)),
         advice=_advice(work, ranking),

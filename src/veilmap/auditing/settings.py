@@ -108,6 +108,7 @@ class AuditSettings(RunSettings):
             model=self.model,
             training=Training(**vars(self.training)),
             protection=self.protection,
+            robustness=self.robustness,
         )
 
     @property

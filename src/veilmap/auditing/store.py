@@ -106,6 +106,7 @@ def _read(content: dict[str, Any]) -> Result:
         history=tuple(content["history"]),
         steps=tuple(content["steps"]),
         oracle=tuple(content["oracle"]),
+        refused=content["refused"],
         seconds=content["seconds"],
         failed=content["failed"],
     )

@@ -87,6 +87,7 @@ class Result:
         history: one per attack, target and round.
         steps: what the defence did on the phones, step by step.
         oracle: what was used that no server has.
+        refused: how many updates the server did not take.
         seconds: that it took.
         failed: why there are no figures, or None.
         positions: None where they are not kept.
@@ -98,6 +99,7 @@ class Result:
     history: tuple[Row, ...] = ()
     steps: tuple[Row, ...] = ()
     oracle: tuple[str, ...] = ()
+    refused: int = 0
     seconds: float = 0.0
     failed: str | None = None
     positions: Positions | None = None
@@ -129,6 +131,7 @@ def _attacked(unit: Unit, data: Measurements) -> Result:
         history=tuple(line for each in attacked for line in _history(unit, run, each)),
         steps=tuple(step.as_dict() for step in run.defences),
         oracle=tuple(dict.fromkeys(name for each in attacked for name in each.oracle)),
+        refused=sum(len(record.refused) for record in run.history),
         positions=positions_of(run, attacked) if unit.with_positions else None,
     )
 

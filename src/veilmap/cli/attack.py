@@ -1,5 +1,8 @@
 """``veilmap attack``."""
 
+from collections import Counter
+from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -19,6 +22,7 @@ from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who, named
+from veilmap.study.degenerate import ONE_PLACE, is_one_place
 from veilmap.study.run_folder import RunFolder
 
 DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
@@ -134,6 +138,10 @@ def _show(run: AttackRun) -> None:
     stdout.print(figures)
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
+    if is_one_place(run.area):
+        say(f"\n{ONE_PLACE}")
+    for line in unplaced(run):
+        say(f"\n{line}")
     for name, scores in run.scores.items():
         if told := verdict(name, scores):
             say(f"\n{told}")
@@ -155,6 +163,14 @@ def _work(run: AttackRun) -> dict[str, list[str]]:
         for text, cell in cells.items():
             rows.setdefault(text, []).append(cell)
     return rows
+
+
+def unplaced(run: AttackRun) -> Iterator[str]:
+    """Of each attack that names no location in some rounds, in how many and why."""
+    for name, found in run.found.items():
+        why = Counter(each.outcome for each in found if not isfinite(each.xy_m.sum()))
+        for outcome, count in why.items():
+            yield f"{name} names no location in {count:,} of {len(found):,} rounds: {outcome.value}"
 
 
 def verdict(name: str, scores: Scores) -> str | None:

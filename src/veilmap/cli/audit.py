@@ -26,6 +26,7 @@ from veilmap.cli.options import (
     NetworkOptions,
     ProtectionOptions,
     ReadingOptions,
+    RobustnessOptions,
     grouped,
 )
 from veilmap.cli.pace import Pace
@@ -34,6 +35,7 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared
 from veilmap.study.protection import Protection
+from veilmap.study.robustness import Robustness
 
 QuestionOptions = Annotated[Question, grouped("What is asked", 0)]
 TaskOptions = Annotated[AuditTask, grouped("What is learned", 1)]
@@ -58,6 +60,7 @@ def audit_(
     task: TaskOptions = AuditTask(),
     training: TrainingOptions = AuditTraining(),
     protection: ProtectionOptions = Protection(),
+    robustness: RobustnessOptions = Robustness(),
     test: TestOptions = AuditSplit(),
     network: NetworkOptions = Network(),
     columns: ColumnOptions = Columns(),
@@ -89,6 +92,7 @@ def audit_(
         model=network,
         training=training,
         protection=protection,
+        robustness=robustness,
         audit=question,
         dlg=dlg,
         search=search,

@@ -7,6 +7,7 @@ from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import Split
 from veilmap.study.protection import Protection
+from veilmap.study.robustness import Robustness
 from veilmap.study.settings import Task
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "NetworkOptions",
     "ProtectionOptions",
     "ReadingOptions",
+    "RobustnessOptions",
     "TaskOptions",
     "TestOptions",
     "TrainingOptions",
@@ -23,5 +25,6 @@ __all__ = [
 TaskOptions = Annotated[Task, grouped("What is learned", 1)]
 TrainingOptions = Annotated[Training, grouped("Federated training", 2)]
 ProtectionOptions = Annotated[Protection, grouped("Defences on the phone", 3)]
+RobustnessOptions = Annotated[Robustness, grouped("Broken phones", 5)]
 TestOptions = Annotated[Split, grouped("Test data", 4)]
 NetworkOptions = Annotated[Network, grouped("Network", 5)]

@@ -14,10 +14,12 @@ from veilmap.cli.options import (
     NetworkOptions,
     ProtectionOptions,
     ReadingOptions,
+    RobustnessOptions,
     TaskOptions,
     TestOptions,
     TrainingOptions,
 )
+from veilmap.cli.troubles import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.plan import Training
 from veilmap.model.device import DeviceName, torch_device
@@ -26,9 +28,11 @@ from veilmap.rounds import SPLITS, Split
 from veilmap.shell import option_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.study.degenerate import degenerate
 from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.protection import Protection
+from veilmap.study.robustness import Robustness
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.train import RoundRecord, Run, train
@@ -53,6 +57,7 @@ def train_(
     task: TaskOptions = Task(),
     training: TrainingOptions = Training(),
     protection: ProtectionOptions = Protection(),
+    robustness: RobustnessOptions = Robustness(),
     test: TestOptions = Split(),
     network: NetworkOptions = Network(),
     columns: ColumnOptions = Columns(),
@@ -79,7 +84,8 @@ def train_(
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()
     measurements = read_and_say(data, columns, reading)
-    prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
+    settings = RunSettings(task, test, network, training, protection, robustness)
+    prepared = prepare(measurements, settings)
     _announce(prepared)
     with progress() as bar:
         job = bar.add_task("training", total=len(prepared.rounds))
@@ -101,14 +107,18 @@ def _announce(prepared: Prepared) -> None:
     facts.show_header = False
     source = f"{prepared.data.source}, cell {prepared.cell}"
     knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
+    robust = plan.training.aggregation != "mean"
+    rule = f", {plan.training.aggregation} of the updates" if robust else ""
     split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
     facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
     width_km, height_km = plan.area.width_m / 1000, plan.area.height_m / 1000
     facts.add_row("area", f"{width_km:.2f} km x {height_km:.2f} km")
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
     facts.add_row("rounds", f"{rounds}, clock of {prepared.data.timezone}")
-    facts.add_row("training", f"{plan.training.name}, {knobs}")
+    facts.add_row("training", f"{plan.training.name}, {knobs}{rule}")
     facts.add_row("defence", _defence(settings.protection))
+    if plan.broken:
+        facts.add_row("broken phones", f"simulated: {', '.join(settings.robustness.broken)}")
     facts.add_row("test data", f"{len(prepared.test):,} rows, {split}")
     facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")
     oracle = ", ".join(option_name(name) for name in settings.oracle)
@@ -128,9 +138,14 @@ def _conclude(run: Run, out: Path | None) -> None:
     stdout.print(summary)
     if run.defences:
         _phones(run)
+    for number, line in enumerate(troubles(run)):
+        say(line if number else f"\n{line}")
+    remarks = list(degenerate(run.prepared))
+    for line in remarks:
+        say(f"\n{line}")
     if not any(record.n for record in run.history):
-        say("\nno phone sent anything: the defence left none a point to train on")
-    elif run.rmse_db > NO_BETTER * constant_db:
+        say(f"\n{_why_nothing(run)}")
+    elif run.rmse_db > NO_BETTER * constant_db and not remarks:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
         price = "; a run without --defence tells its price" if run.defences else ""
         say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune{price}")
@@ -139,6 +154,12 @@ def _conclude(run: Run, out: Path | None) -> None:
     else:
         folder = shlex.quote(str(out))
         say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
+
+
+def _why_nothing(run: Run) -> str:
+    if any(record.refused for record in run.history):
+        return "nothing was taken of any phone, and the map is untrained"
+    return "no phone sent anything: the defence left none a point to train on"
 
 
 def _defence(protection: Protection) -> str:
@@ -197,8 +218,9 @@ def _number(value: float) -> str:
 
 def _line(record: RoundRecord, timezone: str) -> str:
     start = datetime.fromtimestamp(record.start_s, ZoneInfo(timezone))
+    refused = f"   {len(record.refused)} refused" if record.refused else ""
     past = "" if record.rmse_past_db is None else f"   earlier rounds {record.rmse_past_db:6.2f} dB"
     return (
         f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {record.users:3d} users"
-        f"   {record.n:7,d} points   RMSE {record.rmse_db:6.2f} dB{past}"
+        f"   {record.n:7,d} points   RMSE {record.rmse_db:6.2f} dB{past}{refused}"
     )

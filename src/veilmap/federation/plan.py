@@ -1,6 +1,6 @@
 """What server and users agree on before the first round."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 from typing import Any, Literal
@@ -9,9 +9,16 @@ from veilmap.area import Area
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.federation.aggregation import (
+    AGGREGATIONS,
+    Aggregation,
+    AggregationName,
+    aggregation,
+)
+from veilmap.federation.vetting import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
-from veilmap.model.network import Network
+from veilmap.model.network import Floats, Network
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,10 @@ class Training:
         learning_rate: η of the phone's SGD.
         fraction: C, the share of users that the server asks in a round.
         cumulative: keep the data of earlier rounds on the phone and train on all of it.
+        aggregation: what the server makes of a round's updates: their mean, weighted by the users'
+            points; or, coordinate by coordinate, their median or trimmed mean, in which all users
+            count the same and a few broken or hostile ones little.
+        trimmed_share: β, of the users, whom the trimmed mean leaves out at each end.
     """
 
     epochs: int = 5
@@ -32,6 +43,8 @@ class Training:
     learning_rate: float = 1e-3
     fraction: float = 1.0
     cumulative: bool = False
+    aggregation: AggregationName = "mean"
+    trimmed_share: float = 0.2
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -47,6 +60,14 @@ class Training:
             yield out_of_range("learning_rate", "a number above 0", self.learning_rate)
         if not 0 < self.fraction <= 1:
             yield out_of_range("fraction", "above 0 and at most 1", self.fraction)
+        if self.aggregation not in AGGREGATIONS:
+            yield unknown_choice("aggregation", self.aggregation, AGGREGATIONS)
+        if not 0 < self.trimmed_share < 0.5:
+            yield out_of_range("trimmed_share", "above 0 and below 0.5", self.trimmed_share)
+
+    def aggregate(self, weights_before: Floats, senders: int) -> Aggregation:
+        """Where the updates of a round go in which ``senders`` may send."""
+        return aggregation(self.aggregation, self.trimmed_share, weights_before, senders)
 
     @property
     def name(self) -> str:
@@ -83,6 +104,8 @@ class Plan:
 
     The network learns ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
     ``defence`` is what phones do besides, by default nothing; ``cell`` is the one it is about.
+    ``vetting`` is which updates the server takes; ``broken`` are the users whose phones a
+    simulation lets send garbage, with its kind.
     """
 
     network: Network
@@ -93,6 +116,8 @@ class Plan:
     seed: int = 0
     defence: Defence = field(default_factory=Defence)
     cell: str = ""
+    vetting: Vetting = ANY_FINITE
+    broken: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.training.cumulative:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
-from veilmap.federation.average import Average
+from veilmap.federation.broken import as_sent
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import conceal, wait
 from veilmap.federation.plan import Plan
@@ -19,8 +19,8 @@ from veilmap.streams import stream
 class RoundResult:
     """w_t after round t, and who took part with how many points.
 
-    ``reports`` are what the phones' defences did, and ``batches`` the points that they trained on,
-    by user; no server sees them.
+    ``refused`` says of each user whose update was not taken why. ``reports`` are what the phones'
+    defences did, and ``batches`` the points that they trained on, by user; no server sees them.
     """
 
     round: int
@@ -30,6 +30,7 @@ class RoundResult:
     weights: Floats
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
     batches: Mapping[str, LocalData] = field(default_factory=dict, repr=False)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def federate(
@@ -63,22 +64,29 @@ def run_round(
 ) -> tuple[RoundResult, dict[str, Memory]]:
     """Lines 5-12: sample users, collect their updates, average them by n_t^k / n_t.
 
-    Users without data in this round send nothing; if nobody sends, the weights stay.
+    Users without data in this round send nothing; if nobody sends, the weights stay. What is no
+    update is refused, and the round goes on with the others.
     """
     batches, reports, memories = choose(plan, this, users, memories)
-    average = Average(weights)
+    average, refused = plan.training.aggregate(weights, len(batches)), {}
     trained = trainer.updates(plan, weights, list(batches.items()), this.number)
     for (user, batch), after in zip(batches.items(), trained, strict=True):
         sent, more = conceal(plan, weights, after, len(batch), user, this.number)
         reports[user] = (*reports[user], *more)
-        average.add(user, sent, len(batch))
-        if observer:
+        sent = as_sent(plan.broken, user, weights, sent)
+        refusal = plan.vetting.refusal(sent, len(batch), weights)
+        if refusal is None:
+            average.add(user, sent, len(batch))
+        else:
+            refused[user] = refusal.why
+        if observer and (refusal is None or refusal.is_seen):
             observer.see(Observation(this.number, user, weights, sent, len(batch), this.start_s))
     if observer:
         observer.end_round()
     who, n = tuple(average.n), tuple(average.n.values())
     weights = average.weights()
-    return RoundResult(this.number, this.start_s, who, n, weights, reports, batches), memories
+    result = RoundResult(this.number, this.start_s, who, n, weights, reports, batches, refused)
+    return result, memories
 
 
 def choose(

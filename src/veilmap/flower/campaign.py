@@ -68,6 +68,11 @@ class Campaign:
             yield out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
         if self.seed < 0:
             yield out_of_range("seed", "at least 0", self.seed)
+        if self.secure_aggregation and self.training.aggregation != "mean":
+            yield UserError(
+                f"--aggregation {self.training.aggregation} compares single updates, and under "
+                "--secure-aggregation the server sees their sum alone; leave out one of the two"
+            )
         try:
             Protection(self.defence)
         except UserError as fault:

@@ -12,13 +12,13 @@ from flwr.serverapp import Grid, ServerApp
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.side_knowledge import Header
+from veilmap.federation.vetting import Vetting
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.machines.private_files import held
 from veilmap.flower.messages import weights_record
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
 from veilmap.flower.sum_strategy import SecureStrategy
-from veilmap.flower.vetting import Vetting
 from veilmap.rounds import pooled
 from veilmap.settings import parse
 from veilmap.sources.reader import read

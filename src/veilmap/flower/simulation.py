@@ -16,6 +16,7 @@ from flwr.simulation import run_simulation
 
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.vetting import usual_norm
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import CONFIG, messages
@@ -23,7 +24,6 @@ from veilmap.flower.node_app import node_app
 from veilmap.flower.server_app import Assignment, carry_out
 from veilmap.flower.simulated import Person, campaign_of, people_of
 from veilmap.flower.strategy import connected
-from veilmap.flower.vetting import usual_norm
 from veilmap.study.prepare import Prepared
 from veilmap.study.results import settings_record
 

@@ -1,18 +1,21 @@
 """The server's side of Algorithm 1 as a Flower strategy."""
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
 
-from veilmap.federation.average import Average
+from veilmap.federation.aggregation import Aggregation
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
+from veilmap.federation.vetting import Vetting
 from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import (
     NO_ANSWER,
@@ -24,7 +27,7 @@ from veilmap.flower.messages import (
 )
 from veilmap.flower.node import Request
 from veilmap.flower.secure.roster import FEWEST
-from veilmap.flower.vetting import Vetting, unpack
+from veilmap.flower.unpacking import unpack
 from veilmap.model.network import Floats
 
 LOOK_S = 1.0
@@ -57,8 +60,8 @@ class Conduct:
 class SignalMapStrategy(FedAvg):
     """FedAvg that waits for a round's end, vets what comes, and writes down what it saw.
 
-    The averaging is ``federation``'s, in float64, so that a federation on machines gives the
-    weights of one in a process.
+    The averaging, or what the campaign takes in its place, is ``federation``'s, in float64, so
+    that a federation on machines gives the weights of one in a process.
     """
 
     def __init__(self, journal: Journal, conduct: Conduct) -> None:
@@ -68,12 +71,15 @@ class SignalMapStrategy(FedAvg):
         self._after = journal.done  # Flower counts the rounds of this run, from 1
         self._asked: Mapping[int, str] = {}  # the nodes of this round, with their names
         self._began = 0.0
+        self._average = self._new_average()
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Lines 5-8: once the interval is over, ask S_t for their updates."""
         request = self._begin(server_round, arrays, grid)
+        # Before anybody is asked: there may be more nodes than a median has memory for.
+        self._average = self._new_average()
         return messages(dict.fromkeys(self._asked, ask(request)), MessageType.TRAIN, request.t)
 
     def aggregate_train(
@@ -81,20 +87,25 @@ class SignalMapStrategy(FedAvg):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Lines 9 and 12: what an honest-but-curious server sees, and the average of it."""
         t, before = self._after + server_round, self._journal.weights
-        average, seen, start_s = Average(before), [], self._journal.campaign.start_s(t)
+        average, seen, start_s = self._average, [], self._journal.campaign.start_s(t)
         left_out = dict.fromkeys(self._asked.values(), NO_ANSWER)
         # Of a node that is gone Flower says so itself, in its own name.
         answers = [each for each in replies if each.metadata.src_node_id in self._asked]
         # By name, so that the order of arrival decides nothing.
         for message in sorted(answers, key=self._sender):
             name = self._sender(message)
-            found = self._conduct.vetting.vetted(unpack(message), before)
+            found = unpack(message)
             if isinstance(found, str):
                 left_out[name] = found
                 continue
-            del left_out[name]
-            average.add(name, found.weights, found.n)
-            seen.append(Observation(t, name, before, found.weights, found.n, start_s))
+            refusal = self._conduct.vetting.refusal(found.weights, found.n, before)
+            if refusal is None:
+                del left_out[name]
+                average.add(name, found.weights, found.n)
+            else:
+                left_out[name] = refusal.why
+            if refusal is None or refusal.is_seen:
+                seen.append(Observation(t, name, before, found.weights, found.n, start_s))
         return self._end(t, average.weights(), average.n, seen, left_out)
 
     def _begin(self, server_round: int, arrays: ArrayRecord, grid: Grid) -> Request:
@@ -130,12 +141,27 @@ class SignalMapStrategy(FedAvg):
             users=tuple(n),
             n=sum(n.values()),
             left_out=left_out,
-            rmse_db=self._conduct.test.rmse_db(weights) if self._conduct.test else None,
+            rmse_db=self._rmse_db(t, weights),
             seconds=time.perf_counter() - self._began,
         )
         self._journal.end_round(outcome, weights, seen)
         log.info("round %d: %s of %d points", t, self._what(outcome), outcome.n)
         return weights_record(weights), None
+
+    def _rmse_db(self, t: int, weights: Floats) -> float | None:
+        """On the server's own measurements; None without any, or where the map says no number."""
+        if self._conduct.test is None:
+            return None
+        with np.errstate(all="ignore"):  # weights of 1e38 are finite, what they predict is not
+            rmse_db = self._conduct.test.rmse_db(weights)
+        if math.isfinite(rmse_db):
+            return rmse_db
+        log.warning("round %d: the map says no number any more; lower --learning-rate", t)
+        return None
+
+    def _new_average(self) -> Aggregation:
+        training = self._journal.campaign.training
+        return training.aggregate(self._journal.weights, len(self._asked))
 
     def _what(self, outcome: RoundOutcome) -> str:
         return "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"

@@ -9,6 +9,7 @@ from flwr.serverapp import Grid
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.federation.observation import Observation
+from veilmap.federation.vetting import Vetting
 from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import NOTHING
 from veilmap.flower.node import Sent
@@ -16,7 +17,6 @@ from veilmap.flower.secure.encoding import decode
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
 from veilmap.flower.sum_round import SecureRound
-from veilmap.flower.vetting import Vetting
 
 
 class SecureStrategy(SignalMapStrategy):
@@ -45,13 +45,17 @@ class SecureStrategy(SignalMapStrategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Step 4, and line 12 from the sum: w_t = w_{t-1} + Σ n_t^k/n_t (w_t^k − w_{t-1})."""
         t, before = self._after + server_round, self._journal.weights
-        sent = self._vetting.vetted(self._sum(replies), before)
+        sent = self._sum(replies)
         left_out = {self._asked[node]: why for node, why in self._secure.left_out.items()}
         if isinstance(sent, str):
             return self._end(t, before, {}, [], {**left_out, SUM: sent})
+        refusal = self._vetting.refusal(sent.weights, sent.n, before)
         start_s = self._journal.campaign.start_s(t)
         seen = Observation(t, SUM, before, sent.weights, sent.n, start_s)
-        return self._end(t, sent.weights, {SUM: sent.n}, [seen], left_out)
+        if refusal is None:
+            return self._end(t, sent.weights, {SUM: sent.n}, [seen], left_out)
+        read = [seen] if refusal.is_seen else []
+        return self._end(t, before, {}, read, {**left_out, SUM: refusal.why})
 
     def _sum(self, replies: Iterable[Message]) -> Sent | str:
         before = self._journal.weights.astype(np.float64)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ ActivationName = Literal["relu", "sigmoid", "tanh", "elu"]
 ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
 
 Floats = NDArray[np.float32]
+Real = TypeVar("Real", np.float32, np.float64)
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Network:
         """Two hidden layers, the first of ReLU: what compiled training and attacks are made for."""
         return len(self.hidden) == 2 and self.activations[0] == "relu"
 
-    def layers(self, weights: Floats) -> list[tuple[Floats, Floats]]:
+    def layers(self, weights: NDArray[Real]) -> list[tuple[NDArray[Real], NDArray[Real]]]:
         """Views (W_l, b_l) into the flat vector: W_l row by row, then b_l, layer after layer."""
         views, start = [], 0
         for outputs, inputs in self.shapes:

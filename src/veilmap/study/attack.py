@@ -16,7 +16,7 @@ from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.defences.step import UpdateStep
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header
+from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
@@ -101,6 +101,7 @@ class _Work:
         self._device = device
         entries = list(seen.transcript.entries())
         self._summed = settings.who.secure_aggregation
+        _refuse_sums_of(seen.transcript.header.side_knowledge, self._summed)
         self._target = SUM if self._summed else _target(entries, settings, seen.truth)
         everyone: dict[int, list[str]] = {}
         for each in entries:
@@ -236,8 +237,8 @@ def _target(entries: Sequence[Entry], settings: AttackSettings, truth: Truth | N
         points[each.user] = points.get(each.user, 0) + (each.n if known is None else len(known))
     if not points:
         raise UserError(
-            "the transcript is empty: no round was finished, or the defence left no phone a point "
-            "to train on; train again"
+            "the transcript is empty: no round was finished, the defence left no phone a point to "
+            "train on, or what phones sent was no update; train again"
         )
     target = settings.who.target
     if target is None:
@@ -251,6 +252,16 @@ def _target(entries: Sequence[Entry], settings: AttackSettings, truth: Truth | N
     return target
 
 
+def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:
+    name = known.training.aggregation
+    if summed and name != "mean":
+        raise UserError(
+            f"the run has --aggregation {name}, for which a server must see every single update; "
+            "leave out --secure-aggregation, or train with --aggregation mean"
+        )
+
+
 def _layer_norms(header: Header, observation: Observation) -> tuple[float, ...]:
-    layers = header.network.layers(leaked_gradient(observation).astype(np.float32))
+    # In float64: the square of an element of 1e20 is no float32, and no JSON has its infinity.
+    layers = header.network.layers(leaked_gradient(observation))
     return tuple(float(np.hypot(np.linalg.norm(w), np.linalg.norm(b))) for w, b in layers)

@@ -143,12 +143,12 @@ def history_line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, A
         "iterations": each.iterations,
         "seconds": each.seconds,
         "outcome": each.outcome.name.lower(),
-        "predicted_error_m": predicted.error_m if predicted else None,
-        "bound_1_std": predicted.bound_1_std if predicted else None,
-        "bound_2_std": predicted.bound_2_std if predicted else None,
+        "predicted_error_m": _finite(predicted.error_m) if predicted else None,
+        "bound_1_std": _finite(predicted.bound_1_std) if predicted else None,
+        "bound_2_std": _finite(predicted.bound_2_std) if predicted else None,
         "layer_norms": [_finite(norm) for norm in run.norms[each.round]],
     }
 
 
 def _finite(value: Any) -> float | None:
-    return float(value) if isfinite(value) else None
+    return float(value) if value is not None and isfinite(value) else None

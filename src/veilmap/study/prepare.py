@@ -16,6 +16,7 @@ from veilmap.measurements import Measurements
 from veilmap.rounds import by_user, cumulative, cut, parse_interval, pooled
 from veilmap.streams import stream
 from veilmap.study.protection import Protection
+from veilmap.study.robustness import Robustness
 from veilmap.study.settings import RunSettings, Task
 
 # Of the training data, for defences that learn from a public sample: the larger of the two shares
@@ -96,18 +97,29 @@ def _plan(settings: RunSettings, area: Area, training: Measurements, points: Loc
         seed=task.seed,
         defence=_defence(settings.protection, training, task.seed),
         cell=str(training.table["cell"][0]),
+        vetting=settings.robustness.vetting,
+        broken=_broken(settings.robustness, training),
     )
 
 
 def _defence(protection: Protection, training: Measurements, seed: int) -> Defence:
-    strangers = sorted(set(protection.defended) - set(training.users))
-    if strangers:
-        raise UserError(
-            f"user {strangers[0]!r} is to be defended and has no training data in the cell; "
-            f"choose from: {', '.join(sorted(training.users)[:8])}"
-        )
+    _refuse_strangers(protection.defended, training, "be defended")
     public = _public_sample(training, seed) if protection.oracle else {}
     return Defence(protection.steps, protection.defended or None, public)
+
+
+def _broken(robustness: Robustness, training: Measurements) -> dict[str, str]:
+    _refuse_strangers(robustness.kinds, training, "have a broken phone")
+    return robustness.kinds
+
+
+def _refuse_strangers(users: Iterable[str], training: Measurements, fate: str) -> None:
+    strangers = sorted(set(users) - set(training.users))
+    if strangers:
+        raise UserError(
+            f"user {strangers[0]!r} is to {fate} and has no training data in the cell; "
+            f"choose from: {', '.join(sorted(training.users)[:8])}"
+        )
 
 
 def _public_sample(training: Measurements, seed: int) -> dict[str, LocalData]:

@@ -18,6 +18,7 @@ from veilmap.settings import group, parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.protection import Protection
+from veilmap.study.robustness import Robustness
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class RunSettings:
     model: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
     protection: Protection = field(default_factory=Protection)
+    robustness: Robustness = field(default_factory=Robustness)
 
     def __post_init__(self) -> None:
         if self.training.cumulative:

@@ -1,7 +1,7 @@
 """Algorithm 1 on a table of measurements: the run behind ``veilmap train``."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -16,6 +16,7 @@ from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import RoundResult, federate
 from veilmap.federation.trainer import OnDevice, OnThreads, Trainer
+from veilmap.federation.vetting import NOT_FINITE
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.model.device import DeviceName, torch_device
@@ -31,7 +32,11 @@ from veilmap.transcript import TranscriptWriter
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """One line of a run's history. ``rmse_past_db`` is on the data of all earlier rounds."""
+    """One line of a run's history.
+
+    ``rmse_past_db`` is on the data of all earlier rounds; ``refused`` says of each user whose
+    update was not taken why.
+    """
 
     round: int
     start_s: float
@@ -40,6 +45,7 @@ class RoundRecord:
     rmse_db: float
     rmse_past_db: float | None
     seconds: float
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -145,8 +151,9 @@ def train_prepared(
     weights = prepared.plan.network.initialise(prepared.plan.seed)
     with one_thread():
         for record, result in _rounds(prepared, observer, past, trainer):
-            if not isfinite(record.rmse_db):
-                raise _diverged(record, prepared.plan)
+            why = _why_diverged(record, prepared.plan)
+            if why:
+                raise _diverged(record, prepared.plan, why)
             weights = result.weights
             history.append(record)
             diary.append(result.reports)
@@ -162,11 +169,23 @@ def _trainer(device: DeviceName) -> Trainer:
     return OnThreads(cpu_count()) if device == "cpu" else OnDevice(torch_device(device))
 
 
-def _diverged(record: RoundRecord, plan: Plan) -> UserError:
+def _why_diverged(record: RoundRecord, plan: Plan) -> str | None:
+    """The map says nothing any more, or no phone that is not broken could train."""
+    if not isfinite(record.rmse_db):
+        return f"RMSE {record.rmse_db}"
+    if not isfinite(record.rmse_past_db or 0):
+        return f"RMSE {record.rmse_past_db} on earlier rounds"
+    honest = [why for user, why in record.refused.items() if user not in plan.broken]
+    if NOT_FINITE in honest and not record.users:
+        return f"nobody has an update to take: {NOT_FINITE}"
+    return None
+
+
+def _diverged(record: RoundRecord, plan: Plan, why: str) -> UserError:
     steps = ", ".join(as_text(step) for step in plan.defence.steps)
     noise = f", or what the defence adds: {steps}" if steps else ""
     return UserError(
-        f"training diverged in round {record.round} (RMSE {record.rmse_db}); lower "
+        f"training diverged in round {record.round} ({why}); lower "
         f"--learning-rate, now {plan.training.learning_rate:g}{noise}"
     )
 
@@ -192,7 +211,9 @@ def _record(
     result: RoundResult, rmse_db: float, past_db: float | None, seconds: float
 ) -> RoundRecord:
     users, n = len(result.users), sum(result.n)
-    return RoundRecord(result.round, result.start_s, users, n, rmse_db, past_db, seconds)
+    return RoundRecord(
+        result.round, result.start_s, users, n, rmse_db, past_db, seconds, result.refused
+    )
 
 
 def _map_facts(prepared: Prepared) -> MapFacts:

@@ -141,6 +141,8 @@ def _chosen(done: Trial, target: str) -> dict[str, list[list[float]]]:
 def _with_gradient(record: Record, done: Trial) -> Record:
     """How the elements of the updates are spread, mean over the rounds."""
     sizes = [np.abs(leaked_gradient(each)) for each in done.observations]
+    if not sizes:
+        raise UserError("nobody sent an update whose elements could be counted; leave out keep")
     small = fmean(float((each < SMALL).mean()) for each in sizes)
     lines = [
         {

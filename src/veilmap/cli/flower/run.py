@@ -13,13 +13,13 @@ from veilmap.cli.interrupts import INTERRUPTED
 from veilmap.cli.options import NetworkOptions, ProtectionOptions, TaskOptions, TrainingOptions
 from veilmap.errors import UserError
 from veilmap.federation.plan import Training
+from veilmap.federation.vetting import usual_norm
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.operating import operate
 from veilmap.flower.server_app import Assignment
 from veilmap.flower.strategy import Conduct
-from veilmap.flower.vetting import usual_norm
 from veilmap.model.network import Network
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder

@@ -1,0 +1,83 @@
+"""Which updates a server takes: a broken or hostile phone must not spoil the map."""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.defences.step import Step
+from veilmap.errors import out_of_range
+from veilmap.model.network import Floats, Network
+
+NOT_FINITE = "weights that are not finite"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an update has no part in the average.
+
+    ``is_seen`` where it is an update all the same: a curious server reads also what it does not
+    take. NaN, infinity and vectors of another length hold nothing to read.
+    """
+
+    why: str
+    is_seen: bool = False
+
+
+@dataclass(frozen=True)
+class Vetting:
+    """What an update must be like, besides finite and of the network's shape.
+
+    Attributes:
+        most_norm: the longest update, |w_t^k − w_{t-1}|; infinity takes any.
+        most_points: the largest n_t^k; it is the update's weight in the average.
+    """
+
+    most_norm: float = 100.0
+    most_points: int = 100_000
+
+    def __post_init__(self) -> None:
+        if not self.most_norm > 0:
+            raise out_of_range("most_norm", "above 0", self.most_norm)
+        if self.most_points < 1:
+            raise out_of_range("most_points", "at least 1", self.most_points)
+
+    def refusal(self, weights: Floats, n: int, before: Floats) -> Refusal | None:
+        """Of w_t^k, trained on n_t^k points from w_{t-1}; None if it is taken."""
+        if weights.shape != before.shape:
+            return Refusal(f"weights of shape {weights.shape}, and the network has {before.shape}")
+        if not np.isfinite(weights).all():
+            return Refusal(NOT_FINITE)
+        if not 1 <= n <= self.most_points:
+            return Refusal(f"{n} points, and 1 to {self.most_points:,} are taken")
+        norm = self._norm(weights, before)
+        if norm > self.most_norm:
+            why = f"an update of length {norm:.3g}, above the {self.most_norm:g} of --most-norm"
+            return Refusal(why, is_seen=True)
+        return None
+
+    def _norm(self, weights: Floats, before: Floats) -> float:
+        # Without a limit nobody asks, and phones with few points train hardly longer than this.
+        if self.most_norm == math.inf:
+            return 0.0
+        return float(np.linalg.norm(weights.astype(np.float64) - before))
+
+
+# In one process: honest phones are as long as their settings make them, and none is hostile.
+ANY_FINITE = Vetting(math.inf, sys.maxsize)
+
+
+def usual_norm(network: Network, steps: Sequence[Step]) -> float:
+    """A limit where these steps are known to be taken: that without noise, and twice dp's.
+
+    Updates of the paper's settings are 0.3 to 7 long; the noise of dp is σ√d, whatever it hides.
+    """
+    noise = [
+        step.sigma * math.sqrt(network.size)
+        for step in steps
+        if isinstance(step, DifferentialPrivacy)
+    ]
+    return Vetting.most_norm + 2 * sum(noise)

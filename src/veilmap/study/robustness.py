@@ -1,0 +1,61 @@
+"""Broken phones and what the server refuses, as data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.federation.broken import KINDS
+from veilmap.federation.vetting import ANY_FINITE, Vetting
+
+
+def _listed(value: Any) -> Any:
+    """One text is a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """What the server refuses, and faults that a simulation makes.
+
+    Attributes:
+        most_norm: the longest update that the server takes; by default any that is finite.
+        broken: users whose phones are simulated to send garbage in place of their update, each
+            with its kind, of nan, inf, shape, huge (a million times as long) and flipped (ten
+            times as long, the other way): 3=nan 5=flipped.
+    """
+
+    most_norm: float | None = None
+    broken: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if self.most_norm is not None and not 0 < self.most_norm < inf:
+            yield out_of_range("most_norm", "a number above 0", self.most_norm)
+        for text in self.broken:
+            user, _, kind = text.rpartition("=")
+            if not user:
+                yield UserError(f"cannot read {text!r}; write USER=KIND, such as 3=nan")
+            elif kind not in KINDS:
+                yield unknown_choice("kind of broken phone", kind, KINDS)
+        users = [text.rpartition("=")[0] for text in self.broken]
+        if len(set(users)) < len(users):
+            yield UserError(f"broken names a user twice: {', '.join(self.broken)}")
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the phone of each broken user sends."""
+        pairs = (text.rpartition("=") for text in self.broken)
+        return {user: kind for user, _, kind in pairs}
+
+    @property
+    def vetting(self) -> Vetting:
+        """Which updates the server of one process takes."""
+        if self.most_norm is None:
+            return ANY_FINITE
+        return Vetting(self.most_norm, ANY_FINITE.most_points)
