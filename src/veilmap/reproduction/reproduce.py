@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from veilmap.errors import UserError
-from veilmap.files import write_json, write_whole
+from veilmap.files import remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
-from veilmap.output import held
+from veilmap.output import held, held_file
 from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
@@ -173,9 +173,11 @@ def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
 def _write_page(page: Path, board: Board, folder: Path) -> None:
     """For the documentation: the board, and the pictures in a folder of the same name."""
     pictures = page.with_suffix("")
-    for name, content in _pictures(board, folder).items():
-        write_whole(pictures / name, content)
-    write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
+    with held_file(page):
+        remove_parts(pictures)
+        for name, content in _pictures(board, folder).items():
+            write_whole(pictures / name, content)
+        write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
 
 
 def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
