@@ -46,6 +46,7 @@ def test_killed_at_any_time_it_comes_to_the_same_bits(place, tmp_path, name):
         here = shutil.copytree(place, tmp_path / "here")
         for _ in range(IN_A_ROW):
             if not killed(name, here, takes_s * draw.uniform(0.2, 1)):
+                takes_s *= 0.8  # the machine had other work when this was measured
                 break
             kept.append(len(differing(contents(here), there)))
         ended = cli(arguments(name, jobs=2), here)
