@@ -1,5 +1,6 @@
 # make audit   find out on the simulated campus how near the server comes, and what keeps it away
 # make test    all tests
+# make faults  kill every command again and again, and compare what comes of it; minutes
 # make check   format, lint, types, direction of imports
 # make bench   speed, side by side with the usual way: tables, and bench.json
 
@@ -8,13 +9,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test check bench clean
+.PHONY: audit test faults check bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+faults: $(READY)
+	$(BIN)/python -m pytest -m faults --capture=no tests/killing
 
 check: $(READY)
 	$(BIN)/ruff format --check

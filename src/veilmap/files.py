@@ -2,11 +2,16 @@
 
 import json
 import os
-from contextlib import suppress
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from veilmap.errors import UserError
+
+_PART = re.compile(r"\..+\.\d+\.part")
 
 
 def refuse_taken(path: Path, overwrite: bool) -> None:
@@ -22,17 +27,29 @@ def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
     the user's mask, and given when the file is made: changed afterwards, a secret would be
     readable for a moment.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with written({path: content}, mode):
+        pass
+
+
+@contextmanager
+def written(contents: Mapping[Path, bytes], mode: int = 0o666) -> Iterator[None]:
+    """Have all files on the disk under temporary names; they get their own after the block.
+
+    The block removes what they replace: a full disk is met before, and leaves the old files as they
+    are. Names are given in the order of ``contents``, so that the last can mark the others whole.
+    """
+    parts = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in contents}
+    path = next(iter(contents), Path())
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        for path, part in parts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(part, contents[path], mode)
+        yield
+        rename({part: path for path, part in parts.items()})
     except BaseException as error:  # also an interrupt must not leave a part behind
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        for part in parts.values():
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise UserError(
                 f"cannot write {path}: {error.strerror or error}; choose another place for it"
@@ -40,6 +57,46 @@ def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
         raise
 
 
+def rename(names: Mapping[Path, Path]) -> None:
+    """Give files new names, one after the other, and flush their folders to the disk."""
+    for old, new in names.items():
+        old.replace(new)
+    for folder in dict.fromkeys(new.parent for new in names.values()):
+        _flush(folder)
+
+
+def remove_parts(folder: Path, of: str | None = None) -> None:
+    """Remove what killed processes left of files, or of the one named ``of``.
+
+    Only for who holds the folder: another process would lose what it is writing.
+    """
+    for part in folder.glob(f".{'*' if of is None else escape(of)}.*.part"):
+        if _PART.fullmatch(part.name):
+            part.unlink(missing_ok=True)
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
-    write_whole(path, json.dumps(content, indent=2, allow_nan=False).encode() + b"\n")
+    write_whole(path, json_bytes(content))
+
+
+def json_bytes(content: dict[str, Any]) -> bytes:
+    """What ``write_json`` writes."""
+    return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush(folder: Path) -> None:
+    """So that new names outlive a power cut; Windows, and some file systems, know no such call."""
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

@@ -19,7 +19,7 @@ from safetensors.numpy import save
 from veilmap.errors import UserError, refuse
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.files import write_whole
+from veilmap.files import remove_parts, rename, write_whole
 from veilmap.settings import parse
 
 SCHEMA = 1
@@ -59,8 +59,7 @@ class TranscriptWriter:
     def end_round(self) -> None:
         """Give the round's files their names."""
         self._write_part()
-        for path in self._unfinished:
-            path.replace(path.with_name(path.name.removeprefix(".")))
+        rename({path: path.with_name(path.name.removeprefix(".")) for path in self._unfinished})
         self._unfinished = []
 
     def _write_part(self) -> None:
@@ -112,6 +111,15 @@ def clear(folder: Path, after: int = 0) -> None:
     late = _round_files(folder, after)
     for path in (folder / HEADER, *late, *folder.glob(".round-*.safetensors")):
         path.unlink(missing_ok=True)
+    remove_parts(folder)
+
+
+def move(old: Path, new: Path) -> None:
+    """Put a finished transcript in the place of an earlier one."""
+    clear(new)
+    new.mkdir(parents=True, exist_ok=True)
+    rename({path: new / path.name for path in (*_round_files(old), old / HEADER)})
+    old.rmdir()
 
 
 def _round_files(folder: Path, after: int = 0) -> list[Path]:

@@ -28,7 +28,7 @@ from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.server import federate
 from veilmap.flower import client_app
 from veilmap.flower.journal import finished_rounds
-from veilmap.flower.machines.private_files import held
+from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, ask
 from veilmap.flower.node import Request
 from veilmap.flower.node_app import FAILED
@@ -174,7 +174,10 @@ def test_a_node_that_is_renamed_during_a_round_does_not_end_the_run(tmp_path):
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path):
-    with held(tmp_path / "out", "test"), pytest.raises(UserError, match="in use by another run"):
+    with (
+        held_privately(tmp_path / "out", "test"),
+        pytest.raises(UserError, match="in use by another run"),
+    ):
         federated(make_campaign(), make_grid(tmp_path), tmp_path / "out")
 
 

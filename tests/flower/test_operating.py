@@ -6,7 +6,7 @@ import pytest
 from tests.flower.making import make_campaign
 from veilmap.errors import UserError
 from veilmap.flower import operating
-from veilmap.flower.machines.private_files import held
+from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.runs import RunStatus
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.operating import operate
@@ -85,7 +85,7 @@ def test_a_run_that_goes_on_says_from_where(flower, place):
 
 def test_a_folder_in_which_a_run_works_is_refused_at_once(flower, place):
     with (
-        held(place[0].parent / "out", "test"),
+        held_privately(place[0].parent / "out", "test"),
         pytest.raises(UserError, match="in use by another run of veilmap"),
     ):
         operate(*place, lambda _: None)

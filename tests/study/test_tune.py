@@ -2,6 +2,7 @@ import tomllib
 
 import pytest
 
+from tests.conftest import make_measurements
 from veilmap.errors import UserError
 from veilmap.settings import parse
 from veilmap.study.settings import RunSettings, SettingsFile
@@ -23,6 +24,26 @@ def test_a_stopped_search_goes_on_where_it_was(small_campus, tmp_path):
     assert tuned.trials == 5
     again = tune(small_campus, SETTINGS, trials=5, journal=journal)
     assert again == tuned
+
+
+def test_a_stopped_search_finds_what_an_undisturbed_one_finds(tmp_path):
+    """Also after the first ten trials, from where on the earlier ones decide what is drawn."""
+    data = make_measurements(rows=100)
+    tune(data, SETTINGS, trials=11, journal=tmp_path / "stopped")
+    (tmp_path / ".stopped.123.part").write_bytes(b"what a killed process was writing")
+    stopped = tune(data, SETTINGS, trials=13, journal=tmp_path / "stopped")
+    assert stopped == tune(data, SETTINGS, trials=13, journal=tmp_path / "undisturbed")
+    stopped_file, undisturbed_file = sorted(tmp_path.iterdir())
+    assert stopped_file.read_bytes() == undisturbed_file.read_bytes()
+
+
+def test_a_file_that_is_no_journal_is_one_line(small_campus, tmp_path):
+    for text in ("", "[]", '{"op_code": 0}\n{"op_code": 2}\n', '{"schema": 2}'):
+        (tmp_path / "journal").write_text(text)
+        with pytest.raises(
+            UserError, match=r"cannot use the journal .* remove it or choose another"
+        ):
+            tune(small_campus, SETTINGS, trials=1, journal=tmp_path / "journal")
 
 
 def test_the_result_is_a_settings_file_for_train(small_campus, tmp_path):

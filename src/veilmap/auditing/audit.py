@@ -1,5 +1,6 @@
 """The audit behind ``veilmap audit``: a panel of configurations, trained, attacked, compared."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.store import Store
 from veilmap.auditing.work import Hooks, Work
 from veilmap.errors import UserError
-from veilmap.files import write_json
+from veilmap.files import json_bytes, written
 from veilmap.measurements import Measurements
 from veilmap.report.frame.policy import tile_origin
+from veilmap.report.page.page import page_html
 from veilmap.sources.reader import read
 from veilmap.study.pool import all_jobs
 
@@ -58,25 +60,27 @@ def audit(
         tile_origin(tiles)  # refuses now what the report would refuse after all runs
     settings = settings or AuditSettings.of(**keywords)
     store = None if out is None else Store(out)
-    if store is not None:
-        store.refuse_taken()
-    runs = panel(settings)
-    measured = data if isinstance(data, Measurements) else read(data)
-    work = Work(measured, settings, runs, redact)
-    if store is not None and redact:
-        hooks.on_redacted(store.drop_positions())
-    results = work.run(store, jobs or all_jobs(), hooks)
-    finished = conclude(work, results, command)
-    if store is not None:
-        _write(finished, store, figures, tiles)
+    with nullcontext() if store is None else store.held():
+        if store is not None:
+            store.refuse_taken()
+        runs = panel(settings)
+        measured = data if isinstance(data, Measurements) else read(data)
+        work = Work(measured, settings, runs, redact)
+        if store is not None and redact:
+            hooks.on_redacted(store.drop_positions())
+        results = work.run(store, jobs or all_jobs(), hooks)
+        finished = conclude(work, results, command)
+        if store is not None:
+            _write(finished, store, figures, tiles)
     return finished
 
 
 def _write(finished: Audit, store: Store, figures: bool, tiles: str | None) -> None:
-    write_json(store.results, finished.as_json())
-    finished.report(store.report, tiles=tiles)
     if figures:
         # Matplotlib is slow to load and needed only here.
         from veilmap.auditing.figures import write_figures
 
         write_figures(finished, store.figures)
+    page = page_html(finished.content, tiles).encode()
+    with written({store.report: page, store.results: json_bytes(finished.as_json())}):
+        pass

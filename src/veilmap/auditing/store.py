@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +16,7 @@ from veilmap.auditing.unit import Result, Unit
 from veilmap.errors import UserError
 from veilmap.files import write_json, write_whole
 from veilmap.measurements import Measurements
+from veilmap.output import held, refuse_no_folder
 from veilmap.study.file_names import readable
 from veilmap.study.run_folder import RunFolder
 from veilmap.transcript import HEADER
@@ -39,8 +41,7 @@ class Store:
 
         Also if it has files of the names that an audit writes, and none of an audit's runs.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file; choose a folder for --out")
+        refuse_no_folder(self.path)
         run = RunFolder(self.path)
         if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
             raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
@@ -49,6 +50,10 @@ class Store:
             raise UserError(
                 f"{self.path} has a {others[0].name} that is not an audit's; choose another --out"
             )
+
+    def held(self) -> AbstractContextManager[None]:
+        """Be the only one who writes there while the block runs."""
+        return held(self.path, self.trials.name, self.figures.name)
 
     def load(self, unit: Unit, data: Measurements) -> Result | None:
         """The finished unit; None if it is not there, damaged, or lacks the positions wanted."""

@@ -1,5 +1,7 @@
 """The command line: wiring only. A command's module is imported when the command is used."""
 
+import atexit
+import signal
 import sys
 
 
@@ -13,3 +15,6 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("veilmap: interrupted; finished files are whole", file=sys.stderr)
         sys.exit(130)
+    finally:
+        # First of all at the exit, where libraries clean up: there is nothing more to stop.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)

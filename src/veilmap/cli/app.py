@@ -84,7 +84,10 @@ def run(arguments: list[str] | None) -> None:
         print(f"veilmap: error: {missing} is not installed; {way_out}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        print(f"veilmap: error: {error.strerror or error}", file=sys.stderr)
+        from veilmap.cli.console import visible
+
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"veilmap: error: {visible(where)}{error.strerror or error}", file=sys.stderr)
         sys.exit(2)
 
 

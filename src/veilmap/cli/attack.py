@@ -1,7 +1,7 @@
 """``veilmap attack``."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
 from statistics import median
@@ -15,7 +15,8 @@ from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
-from veilmap.model.device import DeviceName
+from veilmap.model.device import DeviceName, torch_device
+from veilmap.output import held
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
@@ -24,6 +25,7 @@ from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who, named
 from veilmap.study.degenerate import ONE_PLACE, is_one_place
 from veilmap.study.run_folder import RunFolder
+from veilmap.study.seen import Seen, open_seen
 
 DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
 SearchOptions = Annotated[Search, grouped("search", 2)]
@@ -98,24 +100,39 @@ def attack_(
     folder.refuse_taken(overwrite)
     who = Who(named(method), target, secure_aggregation, every, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
+    torch_device(device)  # before the data are read, which may take long
     measurements = None if data is None else read_and_say(data, columns, reading)
+    seen = open_seen(run, measurements, cell, reading.timezone)
+    with held(folder.path):
+        folder.refuse_taken(overwrite)  # again: another process may have finished meanwhile
+        result = _attack(seen, settings, plot, theory, device)
+        _show(result)
+        pictures = _draw(result) if plot else {}
+        folder.write(result, pictures)
+    _tell(folder, pictures)
+
+
+def _attack(
+    seen: Seen, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
+) -> AttackRun:
     with progress() as bar:
         job = bar.add_task("attacking", total=None)
-        result = attack(
-            run,
+        return attack(
+            seen,
             settings,
-            data=measurements,
-            cell=cell,
-            timezone=reading.timezone,
-            keep_path=plot,
+            keep_path=keep_path,
             theory=theory,
             device=device,
             on_begin=lambda count: bar.update(job, total=count),
             on_done=lambda count: bar.advance(job, count),
         )
-    _show(result)
-    folder.write(result)
-    _tell(result, folder, plot)
+
+
+def _draw(run: AttackRun) -> dict[str, bytes]:
+    # Matplotlib is slow to load and needed only here.
+    from veilmap.report.attack_pictures import attack_pictures
+
+    return attack_pictures(run)
 
 
 def _show(run: AttackRun) -> None:
@@ -199,12 +216,8 @@ def _size(run: AttackRun) -> str:
     return f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
 
 
-def _tell(run: AttackRun, folder: AttackFolder, plot: bool) -> None:
+def _tell(folder: AttackFolder, pictures: Iterable[str]) -> None:
     say(f"\nwrote {folder.results} (figures) and {folder.places} (places, for QGIS)")
-    if plot:
-        # Matplotlib is slow to load and needed only here.
-        from veilmap.report.attack_pictures import write_attack_pictures
-
-        for path in write_attack_pictures(run, folder.path):
-            say(f"wrote {path}")
+    for name in pictures:
+        say(f"wrote {folder.path / name}")
     say("these files show where a person was; keep them as you keep the data")

@@ -8,8 +8,8 @@ from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.interrupts import say_what_is_kept
 from veilmap.cli.pace import Pace
-from veilmap.errors import UserError
 from veilmap.measurements import Measurements
+from veilmap.output import refuse_no_folder
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.sweeping.case import Case
@@ -25,8 +25,7 @@ def other_data(data: str | None, columns: Columns, reading: Reading) -> Measurem
 @contextmanager
 def swept_with(out: Path) -> Iterator[Hooks]:
     """A progress bar over all runs; an interrupt says what is kept."""
-    if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file; choose a folder for --out")
+    refuse_no_folder(out)
     counts, pace = {"done": 0, "all": 0}, Pace()
     with progress() as bar:
         job = bar.add_task("running", total=None)

@@ -16,6 +16,7 @@ from veilmap.errors import UserError, out_of_range
 from veilmap.federation.plan import Training
 from veilmap.files import write_whole
 from veilmap.model.network import Initialisation, Network
+from veilmap.output import held_file
 from veilmap.rounds import Split
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
@@ -68,7 +69,8 @@ def tune_(
         model = Network(initialisation=initialisation)
         settings = RunSettings(task, test, model, training)
         tuned = tune(measurements, settings, trials=trials, journal=journal, on_trial=on_trial)
-    write_whole(out, tuned.as_toml().encode())
+    with held_file(out):
+        write_whole(out, tuned.as_toml().encode())
     say(f"\nbest of {tuned.trials} trials ({tuned.pruned} stopped early):\n")
     say(tuned.as_toml())
     say(

@@ -10,7 +10,7 @@ from pathlib import Path
 from veilmap.errors import UserError
 from veilmap.flower.journal import finished_rounds
 from veilmap.flower.machines import runs
-from veilmap.flower.machines.private_files import held
+from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.server_app import Assignment
 
@@ -40,7 +40,7 @@ def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> 
     """
     ServerFolder(state).superlink()  # an error where there is no server
     out, vain = Path(assignment.out), 0
-    with held(out, "run of veilmap (veilmap flower stop ends it)"):
+    with held_privately(out, "run of veilmap (veilmap flower stop ends it)"):
         done = finished_rounds(out)
     if done:
         say(f"going on after round {done}")

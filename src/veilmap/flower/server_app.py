@@ -15,7 +15,7 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.federation.vetting import Vetting
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
-from veilmap.flower.machines.private_files import held
+from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.messages import weights_record
 from veilmap.flower.strategy import Conduct, SignalMapStrategy
 from veilmap.flower.sum_strategy import SecureStrategy
@@ -73,7 +73,7 @@ def carry_out(
     """The same for any grid; ``header`` and ``settings`` are for the journal of a simulation."""
     campaign, out = Campaign.of_text(assignment.campaign), Path(assignment.out)
     # A command that lost its terminal may still have its run going.
-    with held(out, "run of veilmap"):
+    with held_privately(out, "run of veilmap"):
         journal = Journal(out, campaign, header, settings)
         conduct = _conduct(assignment, name_of, test)
         kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy

@@ -1,7 +1,6 @@
 """The pictures of an attack, one PNG each."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -9,7 +8,6 @@ from matplotlib.figure import Figure
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM
 from veilmap.canvas import png
-from veilmap.files import write_whole
 from veilmap.local_data import LocalData
 from veilmap.metrics.transport import emd_m
 from veilmap.report.draw_heatmap import draw_heatmap
@@ -19,11 +17,9 @@ from veilmap.report.draw_whereabouts import draw_whereabouts
 from veilmap.study.attack_run import AttackRun
 
 
-def write_attack_pictures(run: AttackRun, folder: Path) -> Iterator[Path]:
-    """Draw and write all that the attacks allow; gives each path as soon as it is there."""
-    for name, figure in _pictures(run):
-        write_whole(folder / name, png(figure))
-        yield folder / name
+def attack_pictures(run: AttackRun) -> dict[str, bytes]:
+    """Draw all that the attacks allow; by the name of the file."""
+    return {name: png(figure) for name, figure in _pictures(run)}
 
 
 def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:

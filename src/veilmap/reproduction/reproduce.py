@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from veilmap.errors import UserError
-from veilmap.files import write_json, write_whole
+from veilmap.files import remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
+from veilmap.output import held, held_file
 from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
@@ -74,20 +75,26 @@ def reproduce(
         raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
     others = {} if beside is None else _findings_of(Path(beside))
-    sweep = Sweep(specs, wanted, given, quick)
     folder = None if out is None else Path(out)
-    figures = sweep.run(folder and folder / RUNS, jobs or all_jobs(), hooks)
-    made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
-    board = made.board("the simulation" if data is None else data.source, len(wanted))
-    if folder is not None and page is not None:
-        _write_page(Path(page), board, folder)
-    if folder is not None:
-        rows = [row for spec in sweep.specs for row in rows_of(spec, figures[spec.label])]
-        write_json(folder / RESULTS, _content(board, rows))
-        write_rows(folder, rows)
-        write_whole(folder / "board.md", board_markdown(board).encode())
-        write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
+    with held(folder, RUNS):
+        sweep = Sweep(specs, wanted, given, quick)
+        figures = sweep.run(folder and folder / RUNS, jobs or all_jobs(), hooks)
+        made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
+        board = made.board("the simulation" if data is None else data.source, len(wanted))
+        if folder is not None and page is not None:
+            _write_page(Path(page), board, folder)
+        if folder is not None:
+            rows = [row for spec in sweep.specs for row in rows_of(spec, figures[spec.label])]
+            _write(folder, board, rows)
     return Reproduction(board, figures)
+
+
+def _write(folder: Path, board: Board, rows: list[dict[str, Any]]) -> None:
+    """Rows, page and board; the results last: who finds them finds all."""
+    write_rows(folder, rows)
+    write_whole(folder / "board.md", board_markdown(board).encode())
+    write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
+    write_json(folder / RESULTS, _content(board, rows))
 
 
 def _options(given: Given | None, seeds: int, quick: bool) -> str:
@@ -166,9 +173,11 @@ def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
 def _write_page(page: Path, board: Board, folder: Path) -> None:
     """For the documentation: the board, and the pictures in a folder of the same name."""
     pictures = page.with_suffix("")
-    for name, content in _pictures(board, folder).items():
-        write_whole(pictures / name, content)
-    write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
+    with held_file(page):
+        remove_parts(pictures)
+        for name, content in _pictures(board, folder).items():
+            write_whole(pictures / name, content)
+        write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
 
 
 def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:

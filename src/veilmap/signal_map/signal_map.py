@@ -56,8 +56,12 @@ class SignalMap:
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file: tensor ``weights``, the facts as JSON in the metadata."""
+        write_whole(Path(path), self.as_bytes())
+
+    def as_bytes(self) -> bytes:
+        """What ``save`` writes."""
         metadata = {"veilmap_model": json.dumps({"schema": SCHEMA, "facts": asdict(self.facts)})}
-        write_whole(Path(path), save({"weights": self.weights}, metadata))
+        return save({"weights": self.weights}, metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> "SignalMap":

@@ -22,6 +22,7 @@ from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
+from veilmap.output import held
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
@@ -79,10 +80,12 @@ def attack(
         folder.refuse_taken(overwrite)
     seen = path if isinstance(path, Seen) else open_seen(path, data, cell, timezone)
     # One thread: the products are small, and bits must not depend on the number of cores.
-    with one_thread():
+    with held(None if folder is None else folder.path), one_thread():
+        if folder is not None:
+            folder.refuse_taken(overwrite)  # again: another process may have finished meanwhile
         run = _Work(seen, settings, keep_path, theory, device).run(on_begin, on_done)
-    if folder is not None:
-        folder.write(run)
+        if folder is not None:
+            folder.write(run)
     return run
 
 

@@ -1,6 +1,6 @@
 """An attack on disk: the figures, and apart from them the places found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
@@ -10,10 +10,11 @@ import numpy as np
 
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
-from veilmap.files import write_json
+from veilmap.files import json_bytes, written
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.transport import emd_m
+from veilmap.output import refuse_no_folder
 from veilmap.settings import plain
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.results import result_row, results, versions
@@ -34,8 +35,7 @@ class AttackFolder:
 
     def refuse_taken(self, overwrite: bool) -> None:
         """An error if the folder is a run's or a transcript's, or has results that must stay."""
-        if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file; choose a folder for --out")
+        refuse_no_folder(self.path)
         run = RunFolder(self.path)
         if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
             raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
@@ -45,12 +45,16 @@ class AttackFolder:
                 "(overwrite=True in Python)"
             )
 
-    def write(self, run: AttackRun) -> None:
-        """Both files, the figures last; nothing of an earlier attack stays beside them."""
-        for name in ATTACK_FILES:
-            (self.path / name).unlink(missing_ok=True)
-        write_json(self.places, found_places(run))
-        write_json(self.results, attack_results(run))
+    def write(self, run: AttackRun, pictures: Mapping[str, bytes] | None = None) -> None:
+        """All files, the figures last; nothing of an earlier attack stays beside them."""
+        contents = {self.path / name: content for name, content in (pictures or {}).items()}
+        contents |= {
+            self.places: json_bytes(found_places(run)),
+            self.results: json_bytes(attack_results(run)),
+        }
+        with written(contents):
+            for name in ATTACK_FILES:
+                (self.path / name).unlink(missing_ok=True)
 
 
 def attack_results(run: AttackRun) -> dict[str, Any]:

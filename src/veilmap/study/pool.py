@@ -79,7 +79,8 @@ def _on_this_machine(
     # The block ends before the first result, because whoever gets that may use joblib himself.
     # Loky replaces a worker whose memory has grown, as it does in long runs, and warns of that.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    with parallel_config("loky", inner_max_num_threads=1):
+    # A terminal interrupts workers too, also while they import: they are deaf from their start on.
+    with parallel_config("loky", inner_max_num_threads=1), _no_interrupt():
         running = _start(_deaf, work, items, shared, jobs)
     try:
         # Not "yield from", which would hand GeneratorExit on to joblib, and that warns.
@@ -140,7 +141,7 @@ def _close(running: Any) -> None:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """A second Ctrl-C would interrupt the end of the workers, and leave them running."""
+    """While workers begin, which inherit it, or end: a second Ctrl-C would leave them running."""
     if threading.current_thread() is not threading.main_thread():
         yield  # interrupts never come here
         return
@@ -154,7 +155,7 @@ def _no_interrupt() -> Iterator[None]:
 def _deaf(
     work: Work[Item, Shared, Result], number: int, item: Item, shared: _Shared[Shared]
 ) -> tuple[int, Result]:
-    # A terminal interrupts workers too; the main process alone decides what becomes of them.
+    # Also those that take another's place; the main process alone decides what becomes of them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return number, work(item, shared.value)
 

@@ -1,11 +1,13 @@
 """A run on disk: the model, the transcript, the settings and the results."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from veilmap import transcript
 from veilmap.errors import UserError
-from veilmap.files import write_json
+from veilmap.files import json_bytes, written
+from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
 
@@ -29,14 +31,14 @@ class RunFolder:
         self.path = Path(path)
         self.model = self.path / "model.safetensors"
         self.transcript = self.path / "transcript"
+        self.unfinished = self.path / ".transcript"
         self.settings = self.path / "settings.json"
         self.results = self.path / "results.json"
         self.attack = self.path / "attack"
 
     def refuse_finished(self, way_out: str = OVERWRITE) -> None:
         """An error if the folder holds a finished run."""
-        if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file; choose a folder for --out")
+        refuse_no_folder(self.path)
         if self.results.exists():
             raise UserError(f"{self.path} holds a finished run; choose another --out{way_out}")
 
@@ -55,9 +57,30 @@ class RunFolder:
 
     def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""
-        signal_map.save(self.model)
-        write_json(self.settings, results["settings"])
-        write_json(self.results, results)
+        with written(self._contents(signal_map, results)):
+            pass
+
+    def replace(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
+        """Write all, and only then remove an earlier run; the unfinished transcript is the new one.
+
+        Killed on the way it leaves the earlier run, or none that is finished, or the new one.
+        """
+        with written(self._contents(signal_map, results)):
+            self.clear()
+            transcript.move(self.unfinished, self.transcript)
+
+    def _contents(self, signal_map: SignalMap, results: dict[str, Any]) -> dict[Path, bytes]:
+        return {
+            self.model: signal_map.as_bytes(),
+            self.settings: json_bytes(results["settings"]),
+            self.results: json_bytes(results),
+        }
+
+    def drop_unfinished(self) -> None:
+        """Remove the transcript of a run that broke off."""
+        with suppress(OSError):
+            transcript.clear(self.unfinished)
+            self.unfinished.rmdir()
 
     def load_map(self) -> SignalMap:
         """The trained map."""

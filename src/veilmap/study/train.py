@@ -21,6 +21,7 @@ from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
+from veilmap.output import held
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
 from veilmap.study.phones import StepSummary, summarise
 from veilmap.study.prepare import Prepared, prepare
@@ -106,7 +107,7 @@ def train(
             ``cell="x204", interval="1w", epochs=5, batch_size=20, learning_rate=1e-3, seed=0``,
             and ``defence=["farthest:eps_m=50,num=20"]`` with ``defended=["0"]``.
         out: a folder for the model, the transcript, the settings and the results.
-        overwrite: replace a finished run in that folder.
+        overwrite: replace a finished run in that folder, which stays until this one is finished.
         on_round: called with each round's record as soon as it is there.
         past: also measure the RMSE on the data of all earlier rounds (the forgetting study).
         device: where phones are trained: on all cores of the processor, or many at once on a GPU
@@ -120,17 +121,21 @@ def train(
         raise UserError("train takes settings, or keywords, or prepared data, not two of them")
     trainer = _trainer(device)
     folder = None if out is None else RunFolder(out)
-    if folder is not None and not overwrite:
-        folder.refuse_finished()
-    if isinstance(data, Measurements):
-        data = prepare(data, settings or RunSettings.of(**keywords))
-    if folder is not None:
-        folder.clear()
-    writer = None if folder is None else TranscriptWriter(folder.transcript, data.header)
-    run = train_prepared(data, writer, on_round, past, trainer=trainer)
-    run = replace(run, device=device)
-    if folder is not None:
-        folder.write(run.signal_map, run.results())
+    with held(None if folder is None else folder.path):
+        if folder is not None and not overwrite:
+            folder.refuse_finished()
+        if isinstance(data, Measurements):
+            data = prepare(data, settings or RunSettings.of(**keywords))
+        if folder is None:
+            run = train_prepared(data, None, on_round, past, trainer=trainer)
+            return replace(run, device=device)
+        try:
+            writer = TranscriptWriter(folder.unfinished, data.header)
+            run = train_prepared(data, writer, on_round, past, trainer=trainer)
+            run = replace(run, device=device)
+            folder.replace(run.signal_map, run.results())
+        finally:
+            folder.drop_unfinished()
     return run
 
 

@@ -18,9 +18,12 @@ from veilmap.federation.server import federate
 from veilmap.measurements import Measurements
 from veilmap.model.network import ACTIVATION_NAMES, Initialisation, Network
 from veilmap.model.threads import one_thread
+from veilmap.output import held_file
 from veilmap.settings import plain, toml
+from veilmap.streams import stream
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
+from veilmap.study.trials import Trials
 
 if TYPE_CHECKING:
     import optuna
@@ -63,22 +66,19 @@ def tune(
     cell = data.of_cell(settings.task.cell)
     training, _ = settings.test.apply(cell, settings.task.seed)
     prepared = prepare(training, settings)
-    study = _open_study(journal, settings, len(prepared.rounds), training.fingerprint)
-
-    def finished(study: "optuna.Study", trial: "optuna.trial.FrozenTrial") -> None:
-        if on_trial:
-            on_trial(
-                trial.number + 1,
-                trial.value if _is(trial, "COMPLETE") else None,
-                _best_rmse_db(study),
-            )
-
-    remaining = trials - _done(study)
-    if remaining > 0:
-        with one_thread():
-            study.optimize(
-                lambda trial: _objective(trial, prepared), remaining, callbacks=[finished]
-            )
+    about = {**plain(settings), "data": training.fingerprint}
+    with held_file(journal), one_thread():
+        kept = Trials(journal, about)
+        study = _make_study(len(prepared.rounds))
+        study.add_trials(kept.load())
+        for number in range(len(study.trials), trials):
+            study.sampler = _sampler(settings.task.seed, number)
+            study.optimize(lambda trial: _objective(trial, prepared), 1)
+            kept.save(study.trials)
+            if on_trial:
+                trial = study.trials[-1]
+                reached_db = trial.value if _is(trial, "COMPLETE") else None
+                on_trial(number + 1, reached_db, _best_rmse_db(study))
     return _conclude(study, settings)
 
 
@@ -119,34 +119,19 @@ def _suggest(
     return network, trial.suggest_float("learning_rate", 1e-5, 1e-1, log=True)
 
 
-def _open_study(
-    journal: Path, settings: RunSettings, rounds: int, fingerprint: str
-) -> "optuna.Study":
-    """The study in the journal, made if it is not there; its trials must be about the same task."""
+def _make_study(rounds: int) -> "optuna.Study":
     import optuna
-    from optuna.storages.journal import JournalFileBackend
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    try:
-        journal.parent.mkdir(parents=True, exist_ok=True)
-        storage = optuna.storages.JournalStorage(JournalFileBackend(str(journal)))
-        study = optuna.create_study(
-            study_name="veilmap", storage=storage, pruner=_pruner(rounds), load_if_exists=True
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(
-            f"cannot use the journal {journal} ({error}); remove it or choose another --out"
-        ) from error
-    about = {**plain(settings), "data": fingerprint}
-    if study.user_attrs.setdefault("about", about) != about:
-        raise UserError(
-            f"{journal} holds trials of another task (other data or settings); "
-            "choose another --out or remove it"
-        )
-    study.set_user_attr("about", about)
-    # A resumed study must not draw the first trials again.
-    study.sampler = optuna.samplers.TPESampler(seed=settings.task.seed + len(study.trials))
-    return study
+    # Hyperband takes a trial's bracket from its number and the name of the study.
+    return optuna.create_study(study_name="veilmap", pruner=_pruner(rounds))
+
+
+def _sampler(seed: int, number: int) -> "optuna.samplers.BaseSampler":
+    """A new one for each trial: a search that was stopped draws what it would have drawn."""
+    from optuna.samplers import TPESampler
+
+    return TPESampler(seed=int(stream(seed, "tune", number).integers(2**32)))
 
 
 def _pruner(rounds: int) -> "optuna.pruners.BasePruner":
@@ -156,11 +141,6 @@ def _pruner(rounds: int) -> "optuna.pruners.BasePruner":
     if rounds == 1:
         return NopPruner()
     return HyperbandPruner(min_resource=1, max_resource=rounds, reduction_factor=REDUCTION)
-
-
-def _done(study: "optuna.Study") -> int:
-    # A trial that was interrupted is none.
-    return sum(_is(trial, "COMPLETE") or _is(trial, "PRUNED") for trial in study.trials)
 
 
 def _best_rmse_db(study: "optuna.Study") -> float:
@@ -181,7 +161,7 @@ def _conclude(study: "optuna.Study", settings: RunSettings) -> Tuned:
     training = replace(settings.training, learning_rate=learning_rate)
     pruned = sum(_is(trial, "PRUNED") for trial in study.trials)
     best = replace(settings, model=network, training=training)
-    return Tuned(best, _best_rmse_db(study), _done(study), pruned)
+    return Tuned(best, _best_rmse_db(study), len(study.trials), pruned)
 
 
 def _require_optuna() -> None:

@@ -9,6 +9,7 @@ import polars as pl
 
 from veilmap.files import write_json, write_whole
 from veilmap.measurements import Measurements
+from veilmap.output import held
 from veilmap.study.pool import all_jobs
 from veilmap.study.results import results, versions
 from veilmap.sweeping.figures import Figures, verdicts
@@ -75,27 +76,28 @@ def sweep(
     """
     given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
     spec = spec if isinstance(spec, Spec) else read_spec(Path(spec))
-    work = Sweep([spec], wanted, given, quick)
     folder = None if out is None else Path(out)
-    figures = work.run(folder and folder / RUNS, jobs or all_jobs(), hooks)[spec.label]
-    judged = tuple(verdicts(spec.claims, figures))
-    if folder is None:
-        return Swept(spec, figures, judged)
-    return Swept(spec, figures, judged, _write(folder, work, figures))
+    with held(folder, RUNS):
+        work = Sweep([spec], wanted, given, quick)
+        figures = work.run(folder and folder / RUNS, jobs or all_jobs(), hooks)[spec.label]
+        judged = tuple(verdicts(spec.claims, figures))
+        if folder is None:
+            return Swept(spec, figures, judged)
+        return Swept(spec, figures, judged, _write(folder, work, figures))
 
 
 def _write(folder: Path, work: Sweep, figures: Figures) -> tuple[str, ...]:
     (spec,) = work.specs
-    rows = rows_of(spec, figures)
+    rows, names = rows_of(spec, figures), list[str]()
+    if rows:
+        write_rows(folder, rows)
+        attack = figures.attacks[0] if figures.attacks else ""
+        names += draw_pictures(work, spec, figures, attack, folder)
+    if rows and figures.attacks:
+        names += _draw_frontier(folder, spec, figures)
+    # Last: who finds it finds all of them.
     about: dict[str, Any] = {"spec": spec.label, "versions": versions()}
     write_json(folder / RESULTS, results(about, rows, []))
-    if not rows:
-        return ()
-    write_rows(folder, rows)
-    attack = figures.attacks[0] if figures.attacks else ""
-    names = list(draw_pictures(work, spec, figures, attack, folder))
-    if figures.attacks:
-        names += _draw_frontier(folder, spec, figures)
     return tuple(names)
 
 

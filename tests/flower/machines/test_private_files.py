@@ -4,27 +4,27 @@ import sys
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.flower.machines.private_files import held, private_folder, write_private
+from veilmap.flower.machines.private_files import held_privately, private_folder, write_private
 
 
 def test_a_folder_has_one_holder_at_a_time(tmp_path):
-    second = held(tmp_path, "node")
-    with held(tmp_path, "node"), pytest.raises(UserError, match="in use by another node"):
+    second = held_privately(tmp_path, "node")
+    with held_privately(tmp_path, "node"), pytest.raises(UserError, match="in use by another node"):
         second.__enter__()
-    with held(tmp_path, "node"):
+    with held_privately(tmp_path, "node"):
         pass
 
 
 def test_a_killed_holder_holds_nothing(tmp_path):
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from veilmap.flower.machines.private_files import held\n"
-        "with held(Path(sys.argv[1]), 'node'): os.kill(os.getpid(), 9)"
+        "from veilmap.flower.machines.private_files import held_privately\n"
+        "with held_privately(Path(sys.argv[1]), 'node'): os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code, tmp_path], timeout=60)
     assert done.returncode == -9
     assert (tmp_path / ".lock").exists()
-    with held(tmp_path, "node"):
+    with held_privately(tmp_path, "node"):
         pass
 
 

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from veilmap.errors import UserError
+from veilmap.files import write_whole
 from veilmap.flower.machines.private_files import private_folder, write_private
 
 # Every node holds the CA's certificate, so that a new one means a visit to every node.
@@ -83,7 +84,7 @@ def _make_ca(files: Certificates, now: datetime) -> None:
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
     write_private(files.ca_key, _private_pem(key))
-    files.ca.write_bytes(_pem(unsigned.sign(key, hashes.SHA256())))
+    write_whole(files.ca, _pem(unsigned.sign(key, hashes.SHA256())))
 
 
 def _make_server(files: Certificates, names: Iterable[x509.GeneralName], now: datetime) -> None:
@@ -102,7 +103,7 @@ def _make_server(files: Certificates, names: Iterable[x509.GeneralName], now: da
         )
     )
     write_private(files.server_key, _private_pem(key))
-    files.server.write_bytes(_pem(unsigned.sign(ca_key, hashes.SHA256())))
+    write_whole(files.server, _pem(unsigned.sign(ca_key, hashes.SHA256())))
 
 
 def _builder(

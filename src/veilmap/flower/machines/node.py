@@ -15,7 +15,7 @@ from veilmap.flower.machines.environment import flower_environment
 from veilmap.flower.machines.guard import CLIENT_COMMAND, write_commands
 from veilmap.flower.machines.knock import Answer, Door, knock
 from veilmap.flower.machines.ports import LOOPBACK, Address, answers, free_port
-from veilmap.flower.machines.private_files import held, write_private
+from veilmap.flower.machines.private_files import held_privately, write_private
 from veilmap.flower.machines.supervision import Children, Program, Say, stop_signals
 
 _LOOK_EVERY_S = 0.2
@@ -57,7 +57,7 @@ def join(place: NodePlace, say: Say) -> None:
     away, and need not come back when the operator has admitted it.
     """
     folder = place.folder.resolve()
-    with held(folder, "veilmap flower join"), stop_signals() as stop:
+    with held_privately(folder, "veilmap flower join"), stop_signals() as stop:
         door = Door(place.server, place.ca, node_key.obtain(place.key))
         secret = folder / "superexec.secret"
         write_private(secret, secrets.token_bytes(32))
@@ -126,7 +126,7 @@ class _Porter:
         answer, node_id = knock(self._door, self._last_node_id())
         if node_id is not None:
             self._pause_s = _FIRST_PAUSE_S
-            self._id_file.write_text(f"{node_id}\n")
+            write_whole(self._id_file, f"{node_id}\n".encode())
             self._say(f"joined {self._door.address} as node {node_id}")
         else:
             self._wait(answer)

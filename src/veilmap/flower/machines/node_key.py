@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from veilmap.errors import UserError
+from veilmap.files import write_whole
 from veilmap.flower.machines.private_files import private_folder, write_private
 
 
@@ -22,7 +23,7 @@ def obtain(path: Path) -> ec.EllipticCurvePrivateKey:
     key = _load(path)
     public = public_file(path)
     if not public.exists():
-        public.write_bytes(_public_text(key.public_key()) + b"\n")
+        write_whole(public, _public_text(key.public_key()) + b"\n")
     return key
 
 

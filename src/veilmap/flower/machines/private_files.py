@@ -2,11 +2,12 @@
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from veilmap.errors import UserError
 from veilmap.files import write_whole
+from veilmap.output import held
 
 
 def private_folder(path: Path) -> Path:
@@ -28,20 +29,9 @@ def write_private(path: Path, content: bytes) -> None:
     write_whole(path, content, mode=0o600)
 
 
-@contextmanager
-def held(folder: Path, by: str) -> Iterator[None]:
-    """Hold the folder while the block runs; an error if another process holds it.
-
-    The lock goes with the process, also when it is killed.
-    """
-    with (private_folder(folder) / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError(
-                f"{folder} is in use by another {by}; end that one or choose another folder"
-            ) from None
-        yield
+def held_privately(folder: Path, by: str) -> AbstractContextManager[None]:
+    """Be the only one who writes to a private folder while the block runs."""
+    return held(private_folder(folder), by=by)
 
 
 @contextmanager

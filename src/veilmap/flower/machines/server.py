@@ -8,7 +8,7 @@ from veilmap.flower.machines import certificates
 from veilmap.flower.machines.environment import flower_environment
 from veilmap.flower.machines.guard import SERVER_COMMAND, write_commands
 from veilmap.flower.machines.ports import LOOPBACK, Address, answers, refuse_taken
-from veilmap.flower.machines.private_files import held
+from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.machines.superlink import door, superexec, superlink
 from veilmap.flower.machines.supervision import Children, Say, stop_signals
@@ -38,7 +38,7 @@ def serve(
         listen: of the gate: for the nodes. The loopback address keeps them on this machine.
     """
     folder = ServerFolder(path.resolve())
-    with held(folder.path, "veilmap flower serve"), stop_signals() as stop:
+    with held_privately(folder.path, "veilmap flower serve"), stop_signals() as stop:
         keys = certificates.obtain(folder.keys, _reachable(hosts, listen))
         refuse_taken(Address(LOOPBACK, port), "--port")
         refuse_taken(listen, "--listen")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veilmap.errors import UserError
+from veilmap.files import write_whole
 from veilmap.flower.machines.certificates import Certificates
 from veilmap.flower.machines.ports import LOOPBACK, Address
 from veilmap.flower.machines.private_files import private_folder, write_private
@@ -77,7 +78,7 @@ class ServerFolder:
             "root-certificates": str(self.certificates.ca.resolve()),
         }
         tables = {"superlink": {"default": _CONNECTION}, f"superlink.{_CONNECTION}": connection}
-        self._connections.write_text(toml(tables), encoding="utf-8")
+        write_whole(self._connections, toml(tables).encode())
 
     def superlink(self) -> Address:
         """Where the SuperLink of this folder listens, or did when it was last started."""

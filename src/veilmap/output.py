@@ -1,0 +1,97 @@
+"""A place that one process at a time writes to."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from veilmap.errors import UserError
+from veilmap.files import remove_parts
+
+PROCESS = "process of veilmap"
+
+
+@contextmanager
+def held(folder: Path | None, *inside: str, by: str = PROCESS) -> Iterator[None]:
+    """Be the only one who writes to the folder while the block runs; an error if another does.
+
+    What a killed process left half-written is removed. A folder that was made for the block and
+    stays empty goes again.
+
+    Args:
+        folder: None where nothing is to be written.
+        inside: folders in it that are written to as well.
+        by: who else may be writing there.
+    """
+    if folder is None:
+        yield
+        return
+    with _told(folder):
+        refuse_no_folder(folder)
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with _locked(folder / ".lock", folder, by):
+            with _told(folder):
+                for each in (folder, *(folder / name for name in inside)):
+                    remove_parts(each)
+            yield
+    finally:
+        with suppress(OSError):
+            for each in missing:
+                each.rmdir()
+
+
+@contextmanager
+def held_file(path: Path) -> Iterator[None]:
+    """The same for one file, in a folder that others write to as well."""
+    with _told(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(path.with_name(f".{path.name}.lock"), path, PROCESS):
+        with _told(path.parent):
+            remove_parts(path.parent, path.name)
+        yield
+
+
+def refuse_no_folder(folder: Path) -> None:
+    """An error where no folder is and none can be made."""
+    if folder.is_symlink() and not folder.exists():
+        raise UserError(
+            f"{folder} is a link to {folder.readlink()}, which is not there; make that folder or "
+            "choose another --out"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose a folder for --out")
+
+
+@contextmanager
+def _locked(file: Path, what: Path, by: str) -> Iterator[None]:
+    """The system ends the lock with the process, also when it is killed."""
+    # Resolved: who changes the working directory must still find it at the end.
+    file = file.parent.resolve() / file.name
+    lock = FileLock(file, timeout=0)
+    with _told(what):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise UserError(
+                f"{what} is in use by another {by}; end that one or choose another place"
+            ) from None
+    try:
+        yield
+    finally:
+        # Before the release: who has opened it meanwhile then finds that it is no lock any more.
+        with suppress(OSError):
+            file.unlink()
+        lock.release()
+
+
+@contextmanager
+def _told(where: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"cannot write to {where}: {error.strerror or error}; choose another --out"
+        ) from error
