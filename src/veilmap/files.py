@@ -8,6 +8,9 @@ from typing import Any
 
 from veilmap.errors import UserError
 
+# What has positions of people in it, or what they can be found from, is for its owner alone.
+PRIVATE = 0o600
+
 
 def refuse_taken(path: Path, overwrite: bool) -> None:
     """Raise if something is at ``path`` already and must not be replaced."""
@@ -40,6 +43,18 @@ def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any], mode: int = 0o666) -> None:
     """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
-    write_whole(path, json.dumps(content, indent=2, allow_nan=False).encode() + b"\n")
+    write_whole(path, json.dumps(content, indent=2, allow_nan=False).encode() + b"\n", mode)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a JSON text says.
+
+    Raises:
+        ValueError: it is broken; nested too deeply to be read is broken too.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
