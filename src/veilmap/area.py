@@ -10,6 +10,7 @@ from veilmap.errors import UserError
 FARTHEST_M = 1e8  # coordinates of projections on the earth stay far below
 MOST_SQUARES = 20_000_000
 
+
 @dataclass(frozen=True)
 class Area:
     """The area of interest in projected metres (the paper: the campus boundary, about 3 km²)."""
@@ -21,10 +22,11 @@ class Area:
 
     def __post_init__(self) -> None:
         bounds = (self.x_min_m, self.y_min_m, self.x_max_m, self.y_max_m)
-        if max(map(abs, bounds)) > FARTHEST_M or not np.isfinite(bounds).all() or self.width_m < 0 or self.height_m < 0:
+        is_finite = np.isfinite(bounds).all() and max(map(abs, bounds)) <= FARTHEST_M
+        if not is_finite or self.width_m < 0 or self.height_m < 0:
             raise UserError(
-                f"an area must be on the earth with min <= max on both axes, got {bounds} (x_min, y_min, "
-                "x_max, y_max in metres); give west,south,east,north in this order"
+                f"an area must be on the earth with min <= max on both axes, got {bounds} (x_min, "
+                "y_min, x_max, y_max in metres); give west,south,east,north in this order"
             )
 
     @classmethod

@@ -10,6 +10,7 @@ from veilmap.errors import UserError
 
 # What has positions of people in it, or what they can be found from, is for its owner alone.
 PRIVATE = 0o600
+OPEN = 0o666
 
 
 def refuse_taken(path: Path, overwrite: bool) -> None:
@@ -18,7 +19,7 @@ def refuse_taken(path: Path, overwrite: bool) -> None:
         raise UserError(f"{path} is already there; choose another --out or say --overwrite")
 
 
-def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
+def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
     """Write ``content`` under a temporary name, flush it to the disk, then rename.
 
     A reader, or the same command after a crash, never meets a half-written file. ``mode`` is less
@@ -43,7 +44,7 @@ def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def write_json(path: Path, content: dict[str, Any], mode: int = 0o666) -> None:
+def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:
     """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
     write_whole(path, json.dumps(content, indent=2, allow_nan=False).encode() + b"\n", mode)
 

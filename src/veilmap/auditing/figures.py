@@ -11,7 +11,7 @@ from veilmap.auditing.finished import Audit
 from veilmap.auditing.positions import Points, Positions
 from veilmap.auditing.unit import Result
 from veilmap.canvas import pdf, png
-from veilmap.files import write_whole
+from veilmap.files import OPEN, PRIVATE, write_whole
 from veilmap.local_data import LocalData
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
@@ -36,8 +36,9 @@ def write_figures(audit: Audit, folder: Path) -> None:
         for old in (*folder.glob(f"{kind}-*.pdf"), *folder.glob(f"{kind}-*.png")):
             old.unlink()
     for name, figure in _figures(audit):
-        write_whole(folder / f"{name}.pdf", pdf(figure))
-        write_whole(folder / f"{name}.png", png(figure))
+        mode = PRIVATE if name.startswith("where") else OPEN
+        write_whole(folder / f"{name}.pdf", pdf(figure), mode)
+        write_whole(folder / f"{name}.png", png(figure), mode)
 
 
 def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:

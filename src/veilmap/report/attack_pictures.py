@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM
 from veilmap.canvas import png
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.local_data import LocalData
 from veilmap.metrics.transport import emd_m
 from veilmap.report.draw_heatmap import draw_heatmap
@@ -22,7 +22,7 @@ from veilmap.study.attack_run import AttackRun
 def write_attack_pictures(run: AttackRun, folder: Path) -> Iterator[Path]:
     """Draw and write all that the attacks allow; gives each path as soon as it is there."""
     for name, figure in _pictures(run):
-        write_whole(folder / name, png(figure))
+        write_whole(folder / name, png(figure), PRIVATE)
         yield folder / name
 
 

@@ -13,7 +13,7 @@ from safetensors.numpy import save
 
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, shown
-from veilmap.files import parse_json, write_whole
+from veilmap.files import PRIVATE, parse_json, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -60,8 +60,9 @@ class SignalMap:
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file: tensor ``weights``, the facts as JSON in the metadata."""
+        # The scaler and the area may be of the users' own positions.
         metadata = {"veilmap_model": json.dumps({"schema": SCHEMA, "facts": asdict(self.facts)})}
-        write_whole(Path(path), save({"weights": self.weights}, metadata))
+        write_whole(Path(path), save({"weights": self.weights}, metadata), PRIVATE)
 
     @classmethod
     def load(cls, path: str | Path) -> "SignalMap":
@@ -96,5 +97,7 @@ def _check(declared: Any, facts: MapFacts, path: str | Path) -> None:
 
 def _facts(content: Mapping[str, Any], path: str | Path) -> MapFacts:
     if content["schema"] != SCHEMA:
-        raise UserError(f"{path} has schema {shown(content['schema'])}; this veilmap reads {SCHEMA}")
+        raise UserError(
+            f"{path} has schema {shown(content['schema'])}; this veilmap reads {SCHEMA}"
+        )
     return parse(MapFacts, content["facts"], f"{path} is not a veilmap model")

@@ -144,7 +144,7 @@ class _Member(tarfile.TarInfo):
     """A header; one that declares a name of megabytes is refused before they are read."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         header = super().frombuf(buf, encoding, errors)
         if header.type in _EXTENSIONS and header.size > CHUNK_BYTES:
             raise tarfile.ReadError(f"a header of {header.size:,} bytes")

@@ -10,7 +10,7 @@ import numpy as np
 
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
-from veilmap.files import write_json
+from veilmap.files import PRIVATE, write_json
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.transport import emd_m
@@ -49,7 +49,7 @@ class AttackFolder:
         """Both files, the figures last; nothing of an earlier attack stays beside them."""
         for name in ATTACK_FILES:
             (self.path / name).unlink(missing_ok=True)
-        write_json(self.places, found_places(run))
+        write_json(self.places, found_places(run), PRIVATE)
         write_json(self.results, attack_results(run))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from veilmap import transcript
 from veilmap.errors import UserError
-from veilmap.files import write_json
+from veilmap.files import PRIVATE, write_json
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
 
@@ -56,8 +56,9 @@ class RunFolder:
     def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""
         signal_map.save(self.model)
-        write_json(self.settings, results["settings"])
-        write_json(self.results, results)
+        # The area and the scaler may be of the users' own positions.
+        write_json(self.settings, results["settings"], PRIVATE)
+        write_json(self.results, results, PRIVATE)
 
     def load_map(self) -> SignalMap:
         """The trained map."""
