@@ -1,6 +1,6 @@
 """Write ``docs/licences.md``: the licence of everything that ``locked.txt`` installs.
 
-    python tools/licences.py
+python tools/licences.py
 """
 
 import re
@@ -29,6 +29,8 @@ SPDX = {
     "ISC License (ISCL)": "ISC",
     "The Unlicense (Unlicense)": "Unlicense",
 }
+# What says nothing of its licence in its metadata → what its repository says.
+SILENT = {"prv-accountant": "MIT"}
 HEAD = """\
 # Licences
 
@@ -53,6 +55,8 @@ def rows():
 
 def licence(name):
     about = metadata(name)
+    if name in SILENT:
+        return SILENT[name]
     if expression := about.get("License-Expression"):
         return expression
     kinds = [each.removeprefix("License :: ") for each in about.get_all("Classifier") or []]

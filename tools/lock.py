@@ -4,8 +4,8 @@
 
 pip resolves the project with all its extras and its build backend under ``constraints.txt``. The
 hashes are those of all wheels of a version on the public index, so that other machines and other
-versions of Python find theirs, and that of the wheel which pip took here: of torch this may be the
-small build for CPUs, which another index has.
+versions of Python find theirs, and that of the wheel which pip took here. Of torch that must be the
+build for CPUs (2.13.0+cpu): the public one for Linux brings gigabytes for GPUs.
 """
 
 import json
@@ -51,22 +51,22 @@ def resolved():
 
 def entry(found):
     name = re.sub(r"[-_.]+", "-", found["metadata"]["name"]).lower()
-    # A local version (2.13.0+cpu) is one build of the public version, which pip takes it for.
-    version = found["metadata"]["version"].partition("+")[0]
-    hashes = public_hashes(name, version) | {
-        found["download_info"]["archive_info"]["hashes"]["sha256"]
-    }
-    lines = "".join(f" \\\n    --hash=sha256:{each}" for each in sorted(hashes))
+    version, _, build = found["metadata"]["version"].partition("+")
+    public = public_wheels(name, version)
+    if build:
+        # pip would take the public build for Linux before ours, and that needs others again.
+        public = {file: digest for file, digest in public.items() if "linux" not in file}
+    taken = found["download_info"]["archive_info"]["hashes"]["sha256"]
+    lines = "".join(f" \\\n    --hash=sha256:{each}" for each in sorted({*public.values(), taken}))
     return f"{name}=={version}{lines}\n"
 
 
-def public_hashes(name, version):
-    """Of all wheels of the version."""
+def public_wheels(name, version):
+    """File → hash of all wheels of the version."""
     with urlopen(f"{INDEX}/{name}/") as page:
-        links = re.findall(
-            r'href="[^"#]*/([^"#/]+\.whl)#sha256=([0-9a-f]{64})"', page.read().decode()
-        )
-    return {digest for file, digest in links if file.split("-")[1] == version}
+        text = page.read().decode()
+    links = re.findall(r'href="[^"#]*/([^"#/]+\.whl)#sha256=([0-9a-f]{64})"', text)
+    return {file: digest for file, digest in links if file.split("-")[1] == version}
 
 
 if __name__ == "__main__":
