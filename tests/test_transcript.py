@@ -171,3 +171,63 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, field):
     write(tmp_path, [replace(one, **{field: broken})])
     with pytest.raises(UserError, match="user 'user 0 ü' has weights that are not finite in round"):
         list(Transcript(tmp_path))
+
+
+def changed_header(folder, change):
+    write(folder, observations(1, 1))
+    path = folder / "transcript.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "message"),
+    [
+        ("interval_s", 0.0, "interval_s must be a number of seconds above 0, got 0.0"),
+        ("interval_s", float("inf"), "interval_s must be"),
+        ("label_offset_dbm", float("nan"), "label_offset_dbm must be a finite number"),
+        ("epsg", -1, "EPSG:-1 is no known projection in metres"),
+        ("epsg", 4326, "EPSG:4326 is no known projection in metres"),
+        ("epsg", 10**30, "no known projection in metres"),
+        ("scaler", {"mean_m": [0, 0], "scale_m": [0, 1]}, "scales above 0"),
+        ("scaler", {"mean_m": [0, float("nan")], "scale_m": [1, 1]}, "a scaler needs finite"),
+        (
+            "area",
+            {"x_min_m": 0, "y_min_m": 0, "x_max_m": 1e300, "y_max_m": 1},
+            "an area must be on the earth",
+        ),
+    ],
+)
+def test_a_header_with_impossible_numbers_is_refused(tmp_path, fact, value, message):
+    changed_header(tmp_path, lambda c: c | {"side_knowledge": c["side_knowledge"] | {fact: value}})
+    with pytest.raises(UserError, match=message):
+        Transcript(tmp_path)
+
+
+def test_a_message_does_not_repeat_megabytes(tmp_path):
+    changed_header(tmp_path, lambda c: c | {"schema": "x" * 1_000_000})
+    with pytest.raises(UserError, match="has schema") as caught:
+        Transcript(tmp_path)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"round":' + "9" * 5000 + "}", "null", "x"])
+def test_metadata_that_is_no_json_of_ours_is_refused(tmp_path, text):
+    write(tmp_path, [])
+    weights = np.zeros(NETWORK.size, np.float32)
+    tensors = {"weights_before": weights, "weights_after": weights[None]}
+    packed = transcript.save(tensors, {"observations": text})
+    (tmp_path / "round-000001-0001.safetensors").write_bytes(packed)
+    with pytest.raises(UserError, match="is not a part of a transcript"):
+        list(Transcript(tmp_path).entries())
+    (tmp_path / "transcript.json").write_text(text)
+    with pytest.raises(UserError, match="is not a transcript's header"):
+        Transcript(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "facts", [(1, 0.0, ("a",), (-5,)), (1, 0.0, ("a",), (10**30,)), (-1, 0.0, ("a",), (1,)),
+              (1, float("nan"), ("a",), (1,)), (1, 0.0, ("\ud800",), (1,))]
+)  # fmt: skip
+def test_facts_that_cannot_be_are_refused(facts):
+    with pytest.raises(UserError, match=r"n must be|begins at|no text"):
+        transcript._Facts(*facts)

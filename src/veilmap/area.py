@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError
 
+FARTHEST_M = 1e8  # coordinates of projections on the earth stay far below
+MOST_SQUARES = 20_000_000
+
 
 @dataclass(frozen=True)
 class Area:
@@ -19,10 +22,11 @@ class Area:
 
     def __post_init__(self) -> None:
         bounds = (self.x_min_m, self.y_min_m, self.x_max_m, self.y_max_m)
-        if not np.isfinite(bounds).all() or self.width_m < 0 or self.height_m < 0:
+        is_finite = np.isfinite(bounds).all() and max(map(abs, bounds)) <= FARTHEST_M
+        if not is_finite or self.width_m < 0 or self.height_m < 0:
             raise UserError(
-                f"an area must be finite with min <= max on both axes, got {bounds} (x_min, y_min, "
-                "x_max, y_max in metres); give west,south,east,north in this order"
+                f"an area must be on the earth with min <= max on both axes, got {bounds} (x_min, "
+                "y_min, x_max, y_max in metres); give west,south,east,north in this order"
             )
 
     @classmethod
@@ -46,6 +50,12 @@ class Area:
     def centres_m(self, side_m: float) -> NDArray[np.float64]:
         """The centres of squares of about this side that cover the area, row by row from below."""
         columns, rows = (max(round(side / side_m), 1) for side in (self.width_m, self.height_m))
+        if columns * rows > MOST_SQUARES:
+            raise UserError(
+                f"an area of {self.width_m / 1000:,.0f} km x {self.height_m / 1000:,.0f} km has "
+                f"{columns * rows:,} squares of {side_m:g} m, more than {MOST_SQUARES:,}; choose "
+                "larger squares or a smaller area"
+            )
         x_m = self.x_min_m + (np.arange(columns) + 0.5) * self.width_m / columns
         y_m = self.y_min_m + (np.arange(rows) + 0.5) * self.height_m / rows
         return np.stack(np.meshgrid(x_m, y_m), axis=-1).reshape(-1, 2)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+_MOST_SHOWN = 200
+
 
 class UserError(ValueError):
     """Something the user can mend: bad data, a bad setting, a bad path.
@@ -11,14 +13,20 @@ class UserError(ValueError):
     """
 
 
+def shown(value: object) -> str:
+    """A value as it reads in a message; of a long one, which may be anybody's, the beginning."""
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
 def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserError:
     """The error for a name that is not in a table of names."""
-    return UserError(f"unknown {what} {value!r}; choose one of: {', '.join(choices)}")
+    return UserError(f"unknown {what} {shown(value)}; choose one of: {', '.join(choices)}")
 
 
 def out_of_range(what: str, demand: str, value: object) -> UserError:
     """The error for a number outside its range."""
-    return UserError(f"{what} must be {demand}, got {value!r}")
+    return UserError(f"{what} must be {demand}, got {shown(value)}")
 
 
 def refuse(faults: Iterable[UserError]) -> None:

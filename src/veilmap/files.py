@@ -11,6 +11,9 @@ from typing import Any
 
 from veilmap.errors import UserError
 
+# What has positions of people in it, or what they can be found from, is for its owner alone.
+PRIVATE = 0o600
+OPEN = 0o666
 _PART = re.compile(r"\..+\.\d+\.part")
 
 
@@ -20,7 +23,7 @@ def refuse_taken(path: Path, overwrite: bool) -> None:
         raise UserError(f"{path} is already there; choose another --out or say --overwrite")
 
 
-def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
+def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
     """Write ``content`` under a temporary name, flush it to the disk, then rename.
 
     A reader, or the same command after a crash, never meets a half-written file. ``mode`` is less
@@ -32,7 +35,7 @@ def write_whole(path: Path, content: bytes, mode: int = 0o666) -> None:
 
 
 @contextmanager
-def written(contents: Mapping[Path, bytes], mode: int = 0o666) -> Iterator[None]:
+def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
     """Have all files on the disk under temporary names; they get their own after the block.
 
     The block removes what they replace: a full disk is met before, and leaves the old files as they
@@ -75,14 +78,26 @@ def remove_parts(folder: Path, of: str | None = None) -> None:
             part.unlink(missing_ok=True)
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:
     """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
-    write_whole(path, json_bytes(content))
+    write_whole(path, json_bytes(content), mode)
 
 
 def json_bytes(content: dict[str, Any]) -> bytes:
     """What ``write_json`` writes."""
     return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a JSON text says.
+
+    Raises:
+        ValueError: it is broken; nested too deeply to be read is broken too.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:

@@ -6,10 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from pyproj import Transformer
+from pyproj import CRS, Transformer
+from pyproj.exceptions import CRSError
 
 from veilmap.area import Area
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 
 WGS84_EPSG = 4326
 EARTH_RADIUS_M = 6_371_000.0
@@ -20,6 +21,13 @@ class Projection:
     """A metric map projection, named by its EPSG code."""
 
     epsg: int
+
+    def __post_init__(self) -> None:
+        if not _is_metric(self.epsg):
+            raise UserError(
+                f"EPSG:{shown(self.epsg)} is no known projection in metres; give one, such as the "
+                "UTM zone of the place (32601 to 32660 in the north, 32701 to 32760 in the south)"
+            )
 
     @classmethod
     def utm_for(cls, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]) -> "Projection":
@@ -99,6 +107,15 @@ def distance_m(
     half = np.sin(turn_lat) ** 2 + shrink * np.sin(turn_lon) ** 2
     arc: NDArray[np.float64] = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
     return arc
+
+
+@lru_cache(maxsize=8)
+def _is_metric(epsg: int) -> bool:
+    try:
+        crs = CRS.from_epsg(epsg)
+    except CRSError:
+        return False
+    return bool(crs.is_projected and all(axis.unit_name == "metre" for axis in crs.axis_info))
 
 
 @lru_cache(maxsize=8)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.area import Area
+from veilmap.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,13 @@ class Scaler:
 
     mean_m: tuple[float, float]
     scale_m: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        if not np.isfinite((*self.mean_m, *self.scale_m)).all() or min(self.scale_m) <= 0:
+            raise UserError(
+                f"a scaler needs finite numbers and scales above 0, got mean_m {self.mean_m} and "
+                f"scale_m {self.scale_m}"
+            )
 
     @classmethod
     def fitted(cls, xy_m: NDArray[np.float64]) -> "Scaler":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError
 from veilmap.faults import IDENTITY, Fault, find_faults
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection, distance_m
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
@@ -145,7 +145,7 @@ class Measurements:
         """Write a file that ``veilmap.read`` takes back without any mapping of columns."""
         file = BytesIO()
         self.table.drop("x_m", "y_m").write_parquet(file, metadata={TIMEZONE_KEY: self.timezone})
-        write_whole(Path(path), file.getvalue())
+        write_whole(Path(path), file.getvalue(), PRIVATE)
 
 
 def find_cell(cell: str | None, cells: list[str], source: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 
 T = TypeVar("T")
 
@@ -69,14 +69,14 @@ def _unknown(kind: type, values: Any, at: tuple[str, ...] = ()) -> list[str]:
 def _did_you_mean(name: str, known: list[str]) -> str:
     close = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"choose one of: {', '.join(known)}"
-    return f"unknown setting {name!r}; {hint}"
+    return f"unknown setting {shown(name)}; {hint}"
 
 
 def _say(place: tuple[int | str, ...], message: str, value: object) -> str:
     # Our own checks say the value themselves and arrive with pydantic's prefix.
     own = message.removeprefix("Value error, ")
     where = ".".join(str(step) for step in place if not str(step).startswith(("function-", "lit")))
-    return own if own != message else f"{where}: {message.lower()}, got {value!r}"
+    return own if own != message else f"{where}: {message.lower()}, got {shown(value)}"
 
 
 def plain(settings: Any) -> dict[str, Any]:

@@ -16,10 +16,11 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.files import remove_parts, rename, write_whole
+from veilmap.files import PRIVATE, parse_json, remove_parts, rename, write_whole
+from veilmap.geo import Projection
 from veilmap.settings import parse
 
 SCHEMA = 1
@@ -27,6 +28,7 @@ HEADER = "transcript.json"
 ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
+MOST_POINTS = 10**12
 
 
 class TranscriptWriter:
@@ -42,7 +44,7 @@ class TranscriptWriter:
         self._unfinished: list[Path] = []
         clear(self._folder, after)
         content = {"schema": SCHEMA, **asdict(header)}
-        write_whole(self._folder / HEADER, json.dumps(content, indent=2).encode())
+        write_whole(self._folder / HEADER, json.dumps(content, indent=2).encode(), PRIVATE)
 
     def see(self, observation: Observation) -> None:
         """Take one observation; 64 of them become a file."""
@@ -68,7 +70,7 @@ class TranscriptWriter:
         first = self._waiting[0]
         name = f".round-{first.round:06d}-{len(self._unfinished) + 1:04d}.safetensors"
         self._unfinished.append(self._folder / name)
-        write_whole(self._unfinished[-1], _pack(self._waiting))
+        write_whole(self._unfinished[-1], _pack(self._waiting), PRIVATE)
         self._waiting = []
 
 
@@ -150,8 +152,25 @@ class _Facts:
                 f"round {self.round} names {len(self.users)} users and {len(self.n)} numbers of "
                 "points; give one n for each user"
             )
+        if self.round < 0 or not np.isfinite(self.start_s):
+            yield UserError(
+                f"round {shown(self.round)} begins at {self.start_s}; give a number from 0 and a "
+                "finite time"
+            )
+        if any(not 0 <= n <= MOST_POINTS for n in self.n):
+            yield out_of_range("n", f"from 0 to {MOST_POINTS:,}", (min(self.n), max(self.n)))
+        if not all(_is_text(user) for user in self.users):
+            yield UserError(f"round {self.round} names a user by what is no text; mend the name")
         if len(set(self.users)) < len(self.users):
             yield UserError(f"round {self.round} names a user twice; users send one update a round")
+
+
+def _is_text(name: str) -> bool:
+    """Not so with half of a surrogate pair, which JSON allows and no file can hold."""
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _pack(observations: list[Observation]) -> bytes:
@@ -208,11 +227,11 @@ def _part(path: Path) -> Iterator[tuple[Any, _Facts]]:
     """The open file and its metadata; whatever is wrong with them becomes one error."""
     try:
         with safe_open(path, framework="numpy") as file:
-            content = json.loads((file.metadata() or {})["observations"])
+            content = parse_json((file.metadata() or {})["observations"])
             yield file, parse(_Facts, content, f"{path.name} is not a part of a transcript")
-    except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise UserError(f"{path} is not a part of a transcript ({error})") from error
-    except json.JSONDecodeError as error:
+    except UserError:
+        raise
+    except (SafetensorError, KeyError, TypeError, AttributeError, OSError, ValueError) as error:
         raise UserError(f"{path} is not a part of a transcript ({error})") from error
 
 
@@ -230,12 +249,27 @@ def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:
 
 def _read_header(path: Path) -> Header:
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
         schema = content.pop("schema")
     except FileNotFoundError:
         raise UserError(f"{path.parent} is no transcript: {HEADER} is missing") from None
     except (ValueError, AttributeError, KeyError, TypeError) as error:
         raise UserError(f"{path} is not a transcript's header ({error!r})") from None
     if schema != SCHEMA:
-        raise UserError(f"{path} has schema {schema!r}; this veilmap reads schema {SCHEMA}")
-    return parse(Header, content, f"{path} is not a transcript's header")
+        raise UserError(f"{path} has schema {shown(schema)}; this veilmap reads schema {SCHEMA}")
+    header = parse(Header, content, f"{path} is not a transcript's header")
+    refuse(_faults(header))
+    return header
+
+
+def _faults(header: Header) -> Iterator[UserError]:
+    """What the parts of a header cannot know of themselves: it may come from any trainer."""
+    known = header.side_knowledge
+    if not 0 < known.interval_s < np.inf:
+        yield out_of_range("interval_s", "a number of seconds above 0", known.interval_s)
+    if not np.isfinite(known.label_offset_dbm):
+        yield out_of_range("label_offset_dbm", "a finite number", known.label_offset_dbm)
+    try:
+        Projection(known.epsg)
+    except UserError as fault:
+        yield fault

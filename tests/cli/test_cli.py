@@ -8,6 +8,7 @@ import pytest
 
 from tests.sources import fakes
 from veilmap.cli import main
+from veilmap.cli.console import visible
 
 SMALL = ["--hidden", "16", "--activations", "tanh", "--dropout", "0.05", "--interval", "1d"]
 
@@ -351,3 +352,7 @@ def test_pictures_need_a_folder(capsys, campus_file, tmp_path):
     out, err = run(capsys, "inspect", campus_file, "--plot", taken, code=2)
     assert "taken is a file; name a folder for the pictures" in err
     assert out == ""
+
+
+def test_marks_that_turn_the_direction_of_writing_are_spelled_out():
+    assert visible("a\u202egpj\u2066\x1b[31m\n") == "a\\u202egpj\\u2066\\x1b[31m\n"

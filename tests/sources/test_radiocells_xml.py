@@ -1,4 +1,4 @@
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ElementTree  # noqa: TID251 - of our own file
 import zipfile
 from datetime import datetime
 from zoneinfo import ZoneInfo

@@ -11,7 +11,7 @@ from veilmap.auditing.finished import Audit
 from veilmap.auditing.positions import Points, Positions
 from veilmap.auditing.unit import Result
 from veilmap.canvas import pdf, png
-from veilmap.files import written
+from veilmap.files import OPEN, PRIVATE, written
 from veilmap.local_data import LocalData
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
@@ -31,11 +31,13 @@ def write_figures(audit: Audit, folder: Path) -> None:
 
     The names of those with positions in them begin with ``where``.
     """
-    contents = {}
+    hidden: dict[Path, bytes] = {}
+    shown: dict[Path, bytes] = {}
     for name, figure in _figures(audit):
+        contents = hidden if name.startswith("where") else shown
         contents[folder / f"{name}.pdf"] = pdf(figure)
         contents[folder / f"{name}.png"] = png(figure)
-    with written(contents):
+    with written(hidden, PRIVATE), written(shown, OPEN):
         # Those of an earlier audit may show other configurations.
         for kind in _KINDS:
             for old in (*folder.glob(f"{kind}-*.pdf"), *folder.glob(f"{kind}-*.png")):

@@ -1,20 +1,15 @@
 """An audit on disk: what is finished is found again."""
 
-import json
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
-
+from veilmap.auditing.packed_arrays import pack, unpack
 from veilmap.auditing.positions import Positions
 from veilmap.auditing.unit import Result, Unit
 from veilmap.errors import UserError
-from veilmap.files import write_json, write_whole
+from veilmap.files import PRIVATE, parse_json, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, refuse_no_folder
 from veilmap.study.file_names import readable
@@ -59,25 +54,20 @@ class Store:
         """The finished unit; None if it is not there, damaged, or lacks the positions wanted."""
         file = self._file(unit, data)
         try:
-            result = _read(json.loads(file.read_bytes()))
+            result = _read(parse_json(file.read_bytes()))
             if not unit.with_positions or result.failed is not None:
                 return result
-            # From memory: numpy would leave a damaged file open.
-            packed = BytesIO(file.with_suffix(".npz").read_bytes())
-            with np.load(packed, allow_pickle=False) as arrays:
-                positions = Positions.read(dict(arrays), unit.targets)
-            return replace(result, positions=positions)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+            arrays = unpack(file.with_suffix(".npz").read_bytes())
+            return replace(result, positions=Positions.read(arrays, unit.targets))
+        except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def save(self, unit: Unit, data: Measurements, result: Result) -> None:
         """Positions first, so that a unit with a done mark is whole."""
         file = self._file(unit, data)
         if result.positions is not None:
-            packed = BytesIO()
-            arrays: Mapping[str, Any] = result.positions.arrays(unit.targets)
-            np.savez_compressed(packed, **arrays)
-            write_whole(file.with_suffix(".npz"), packed.getvalue())
+            packed = pack(result.positions.arrays(unit.targets))
+            write_whole(file.with_suffix(".npz"), packed, PRIVATE)
         write_json(file, asdict(replace(result, positions=None)))
 
     def drop_positions(self) -> int:

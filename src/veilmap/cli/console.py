@@ -8,7 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 # C0 and C1 without the line feed: what a terminal obeys instead of showing it.
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != 10}
+_STEERING = (*range(10), *range(11, 32), *range(127, 160))
+# Marks that turn the direction of writing: a name could read as another, or swap what follows.
+_TURNING = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = {
+    **{code: f"\\x{code:02x}" for code in _STEERING},
+    **{code: f"\\u{code:04x}" for code in _TURNING},
+}
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,7 @@ from veilmap.defences.defence import Defence
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -87,8 +88,8 @@ class Campaign:
     def of_text(cls, text: str) -> "Campaign":
         """What ``text`` gave."""
         try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
+            content = parse_json(text)
+        except ValueError as error:
             raise UserError(f"a campaign is JSON, and this is not ({error})") from None
         return parse(cls, content, "campaign")
 

@@ -12,7 +12,7 @@ from safetensors.numpy import save
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, parse_json, write_whole
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.sight import what_the_server_sees
 from veilmap.model.network import Floats
@@ -98,7 +98,7 @@ class Journal:
         self._writer.end_round()
         self.history, self.weights = (*self.history, outcome), weights
         facts = json.dumps(asdict(_Checkpoint(self.campaign.text, self.history)))
-        write_whole(self._file, save({"weights": weights}, {"checkpoint": facts}))
+        write_whole(self._file, save({"weights": weights}, {"checkpoint": facts}), PRIVATE)
 
     def finish(self) -> None:
         """Make it a finished run, of which ``veilmap map`` and ``veilmap attack`` know."""
@@ -138,7 +138,7 @@ def finished_rounds(out: Path) -> int:
 def _read(file: Path) -> tuple[_Checkpoint, Floats]:
     try:
         with safe_open(file, framework="numpy") as content:
-            facts = json.loads((content.metadata() or {})["checkpoint"])
+            facts = parse_json((content.metadata() or {})["checkpoint"])
             weights: Floats = content.get_tensor("weights")
     except (SafetensorError, KeyError, OSError, ValueError) as error:
         raise UserError(f"{file} is not a checkpoint ({error!r}); remove it") from None

@@ -10,6 +10,7 @@ from math import hypot
 from pathlib import Path
 
 from veilmap.errors import UserError
+from veilmap.files import parse_json
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.machines.private_files import private_folder, write_private
 from veilmap.local_data import LocalData
@@ -75,7 +76,7 @@ class Ledger:
             own = secrets.randbits(_SEED_BITS) if seed is None else seed
             return cls(own, study=seed is not None)
         try:
-            content = json.loads(path.read_bytes())
+            content = parse_json(path.read_bytes())
             schema = content.pop("schema")
         except (ValueError, AttributeError, KeyError, TypeError) as error:
             raise UserError(f"{path} is not a node's ledger ({error!r}); restore it") from None

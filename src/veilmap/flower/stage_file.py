@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from veilmap.files import parse_json
 from veilmap.flower.machines.private_files import private_folder, write_private
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.stages import Stage, from_record, to_record
@@ -23,7 +24,7 @@ class StageFile:
         if not self.path.exists():
             return None
         try:
-            content = json.loads(self.path.read_bytes())
+            content = parse_json(self.path.read_bytes())
             return from_record({name: _unpacked(name, value) for name, value in content.items()})
         except (ValueError, KeyError, TypeError, AttributeError):
             raise RoundError("the node lost its place in the sum; it keeps out") from None

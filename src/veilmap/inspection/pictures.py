@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from veilmap.canvas import png
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.inspection.draw_maps import draw_maps
 from veilmap.inspection.draw_similarity import draw_similarity
 from veilmap.inspection.draw_top_cells import draw_top_cells
@@ -24,7 +24,7 @@ def write_pictures(data: Measurements, folder: Path) -> Iterator[Path]:
     data = _shortly_named(data)
     for name, draw in PICTURES.items():
         path = folder / name
-        write_whole(path, png(draw(data)))
+        write_whole(path, png(draw(data)), PRIVATE)
         yield path
 
 

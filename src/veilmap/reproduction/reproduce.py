@@ -1,6 +1,5 @@
 """The study behind ``veilmap reproduce``: the paper's tables and figures, run and judged."""
 
-import json
 import os
 import platform
 import shlex
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from veilmap.errors import UserError
-from veilmap.files import remove_parts, write_json, write_whole
+from veilmap.files import PRIVATE, parse_json, remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, held_file
 from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
@@ -93,7 +92,8 @@ def _write(folder: Path, board: Board, rows: list[dict[str, Any]]) -> None:
     """Rows, page and board; the results last: who finds them finds all."""
     write_rows(folder, rows)
     write_whole(folder / "board.md", board_markdown(board).encode())
-    write_whole(folder / "board.html", board_page(board, _pictures(board, folder)).encode())
+    page = board_page(board, _pictures(board, folder)).encode()
+    write_whole(folder / "board.html", page, PRIVATE)
     write_json(folder / RESULTS, _content(board, rows))
 
 
@@ -207,7 +207,7 @@ def _data_of(folder: Path) -> str:
 
 def _read(folder: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads((folder / RESULTS).read_bytes())
+        content: dict[str, Any] = parse_json((folder / RESULTS).read_bytes())
         content["claims"], content["settings"]["data"]
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(

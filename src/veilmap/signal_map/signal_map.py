@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.area import Area
-from veilmap.errors import UserError
-from veilmap.files import write_whole
+from veilmap.errors import UserError, out_of_range, shown
+from veilmap.files import PRIVATE, parse_json, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -33,6 +33,10 @@ class MapFacts:
     label_offset_dbm: float
     area: Area
     projection: Projection
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.label_offset_dbm):
+            raise out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class SignalMap:
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file: tensor ``weights``, the facts as JSON in the metadata."""
-        write_whole(Path(path), self.as_bytes())
+        # The scaler and the area may be of the users' own positions.
+        write_whole(Path(path), self.as_bytes(), PRIVATE)
 
     def as_bytes(self) -> bytes:
         """What ``save`` writes."""
@@ -68,18 +73,15 @@ class SignalMap:
         """Read what ``save`` wrote."""
         try:
             with safe_open(path, framework="numpy") as file:
-                content = json.loads((file.metadata() or {})["veilmap_model"])
+                content = parse_json((file.metadata() or {})["veilmap_model"])
                 facts = _facts(content, path)
-                shape = file.get_slice("weights").get_shape()
-                if shape != [facts.network.size]:
-                    raise UserError(
-                        f"{path} holds weights of shape {shape}, "
-                        f"but its network has {facts.network.size:,}"
-                    )
-                weights = file.get_tensor("weights").astype(np.float32)
+                _check(file.get_slice("weights"), facts, path)
+                weights = file.get_tensor("weights")
         except FileNotFoundError:
             raise UserError(f"there is no model {path}; make one with: veilmap train") from None
-        except (SafetensorError, KeyError, TypeError, OSError, json.JSONDecodeError) as error:
+        except UserError:
+            raise
+        except (SafetensorError, KeyError, TypeError, OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise UserError(f"{path} is not a veilmap model ({reason})") from None
         if not np.isfinite(weights).all():
@@ -87,7 +89,19 @@ class SignalMap:
         return cls(facts, weights)
 
 
+def _check(declared: Any, facts: MapFacts, path: str | Path) -> None:
+    """Before anything is read: the header is a stranger's."""
+    shape, kind = declared.get_shape(), declared.get_dtype()
+    if shape != [facts.network.size] or kind != "F32":
+        raise UserError(
+            f"{path} holds weights of shape {shape} and type {kind}, "
+            f"but its network has {facts.network.size:,} of type F32"
+        )
+
+
 def _facts(content: Mapping[str, Any], path: str | Path) -> MapFacts:
     if content["schema"] != SCHEMA:
-        raise UserError(f"{path} has schema {content['schema']!r}; this veilmap reads {SCHEMA}")
+        raise UserError(
+            f"{path} has schema {shown(content['schema'])}; this veilmap reads {SCHEMA}"
+        )
     return parse(MapFacts, content["facts"], f"{path} is not a veilmap model")

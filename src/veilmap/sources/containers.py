@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Self, cast
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.sources.piece import Piece
 from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, Spending, gunzip
 
@@ -24,6 +24,14 @@ _BROKEN = (
 )  # fmt: skip
 
 _ENCRYPTED = 1  # a flag of a zip's members
+# The library unpacks by other methods in one go, whatever comes out.
+_IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_LONGEST_NAME = 4096
+# The headers that a tar puts before a member to give it a long name, read into memory.
+_EXTENSIONS = (
+    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)  # fmt: skip
 
 
 def pieces(path: Path) -> Iterator[Piece]:
@@ -88,6 +96,7 @@ def _of_zip(path: Path, name: str) -> Iterator[Piece]:
     with archive:
         members = [each for each in archive.infolist() if not each.is_dir()]
         for member in members:
+            budget.meet_member()
             is_link = stat.S_ISLNK(member.external_attr >> 16)
             _refuse_hostile(member.filename, name, "a link" if is_link else "")
         for member in members:
@@ -98,6 +107,9 @@ def _of_zip(path: Path, name: str) -> Iterator[Piece]:
 def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> Piece:
     if member.flag_bits & _ENCRYPTED:
         fault = UserError(f"{member.filename} is encrypted; unpack it with its password first")
+        return Piece(member.filename, fault)
+    if member.compress_type not in _IN_PIECES:
+        fault = UserError(f"{member.filename} is packed in a rare way; pack it as plain zip does")
         return Piece(member.filename, fault)
     try:
         with archive.open(member) as file:
@@ -116,14 +128,27 @@ def _of_tar(path: Path, name: str) -> Iterator[Piece]:
         packed.seek(0)
         unpacked = Spending(gzip.GzipFile(fileobj=packed) if is_packed else packed, budget)
         try:
-            with tarfile.open(fileobj=cast("IO[bytes]", unpacked), mode="r|") as archive:
+            stream = cast("IO[bytes]", unpacked)
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
                 for member in archive:
+                    budget.meet_member()
                     yield from _tar_member(archive, member, name, budget)
                 _refuse_unfinished(cast("IO[bytes]", archive.fileobj))
         except _BROKEN as error:
             raise UserError(
                 f"{name} is a broken or cut tar file ({error}); pack it again"
             ) from error
+
+
+class _Member(tarfile.TarInfo):
+    """A header; one that declares a name of megabytes is refused before they are read."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _EXTENSIONS and header.size > CHUNK_BYTES:
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
+        return header
 
 
 def _tar_member(
@@ -165,9 +190,11 @@ def _refuse_hostile(member: str, archive: str, kind: str) -> None:
     parts = re.split(r"[/\\]", member)
     if ".." in parts or parts[0] == "" or re.match(r"[A-Za-z]:", member):
         kind = "a path that leads out of the archive"
+    if len(member) > _LONGEST_NAME:
+        kind = f"a name of {len(member):,} characters"
     if kind:
         raise UserError(
-            f"{archive} holds {member!r}, {kind}; such an archive is not read: "
+            f"{archive} holds {shown(member)}, {kind}; such an archive is not read: "
             "pack the measurement files alone"
         )
 

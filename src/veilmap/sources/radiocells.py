@@ -42,6 +42,10 @@ SCHEMA: dict[str, pl.DataType] = {
 # What tells one phone from another, as far as uploads do.
 DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
 _CELLS = ("gsmserving", "gsmneighbour")
+# Log, scan, fix: deeper is no log, and every level takes memory.
+_DEEPEST = 20
+# Of what stands once in a log or scan and is repeated in every row of it.
+_LONGEST = 1000
 # Where a log has no exportver: version of the logger → the fixes whose lat and lng are swapped.
 _SWAPPED = {
     "00.6.00": ("begin", "end", ""),
@@ -80,7 +84,7 @@ class _Log:
 
     def __init__(self, name: str) -> None:
         self.rows: list[tuple[Any, ...]] = []
-        self._name = name
+        self._name, self._depth = name, 0
         self._device: str | None = None
         self._swapped: tuple[str, ...] = ()
         self._time: str | None = None
@@ -88,6 +92,9 @@ class _Log:
         self._cells: list[tuple[str, dict[str, str]]] = []
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise UserError(f"{self._name} nests its elements too deeply for a log; leave it out")
         if element in _CELLS:
             self._cells.append((element, attributes))
         elif element == "gps":
@@ -98,6 +105,7 @@ class _Log:
             self._open(element, attributes)
 
     def end(self, element: str) -> None:
+        self._depth -= 1
         if element != "scan":
             return
         kind = next((kind for kind in ("begin", "", "end") if kind in self._fixes), "")
@@ -106,6 +114,11 @@ class _Log:
         if kind in self._swapped:
             lat, lng = lng, lat
         place = (self._device, self._time or fix.get("time"), lat, lng, fix.get("accuracy"))
+        if any(len(text) > _LONGEST for text in place if text):
+            raise UserError(
+                f"{self._name} has a device, time or position of more than {_LONGEST:,} letters; "
+                "leave it out"
+            )
         for name, cell in self._cells:
             values = (cell.get(each) for each in ("mcc", "mnc", "lac", "id", "ss", "act"))
             self.rows.append((len(self.rows) + 1, *place, name, *values))

@@ -13,6 +13,7 @@ FREE_BYTES = 200_000_000
 MOST_TIMES = 200
 # Members of archives are held in memory.
 MOST_BYTES = 4_000_000_000
+MOST_MEMBERS = 100_000
 CHUNK_BYTES = 1 << 20
 
 
@@ -23,6 +24,20 @@ class Budget:
         self._name = name
         self._whole = min(max(FREE_BYTES, MOST_TIMES * packed_bytes), MOST_BYTES)
         self._left = self._whole
+        self._members = 0
+
+    def meet_member(self) -> None:
+        """Take note of one more file in it; even an empty one takes memory and time.
+
+        Raises:
+            UserError: there are too many.
+        """
+        self._members += 1
+        if self._members > MOST_MEMBERS:
+            raise UserError(
+                f"{self._name} holds more than {MOST_MEMBERS:,} files; unpack it yourself and give "
+                "the folder"
+            )
 
     def spend(self, unpacked_bytes: int) -> None:
         """Take note of bytes that came out.

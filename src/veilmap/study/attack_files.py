@@ -10,7 +10,7 @@ import numpy as np
 
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
-from veilmap.files import json_bytes, written
+from veilmap.files import PRIVATE, json_bytes, written
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.transport import emd_m
@@ -52,7 +52,7 @@ class AttackFolder:
             self.places: json_bytes(found_places(run)),
             self.results: json_bytes(attack_results(run)),
         }
-        with written(contents):
+        with written(contents, PRIVATE):
             for name in ATTACK_FILES:
                 (self.path / name).unlink(missing_ok=True)
 

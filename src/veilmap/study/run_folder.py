@@ -6,7 +6,7 @@ from typing import Any
 
 from veilmap import transcript
 from veilmap.errors import UserError
-from veilmap.files import json_bytes, written
+from veilmap.files import PRIVATE, json_bytes, written
 from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
@@ -57,7 +57,7 @@ class RunFolder:
 
     def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""
-        with written(self._contents(signal_map, results)):
+        with written(self._contents(signal_map, results), PRIVATE):
             pass
 
     def replace(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
@@ -65,11 +65,12 @@ class RunFolder:
 
         Killed on the way it leaves the earlier run, or none that is finished, or the new one.
         """
-        with written(self._contents(signal_map, results)):
+        with written(self._contents(signal_map, results), PRIVATE):
             self.clear()
             transcript.move(self.unfinished, self.transcript)
 
     def _contents(self, signal_map: SignalMap, results: dict[str, Any]) -> dict[Path, bytes]:
+        # For their owner alone: the area and the scaler may be of the users' own positions.
         return {
             self.model: signal_map.as_bytes(),
             self.settings: json_bytes(results["settings"]),

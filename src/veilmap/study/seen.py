@@ -1,6 +1,5 @@
 """What an attack starts from: a transcript, and where the user really was, if that is known."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
+from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
@@ -90,7 +90,7 @@ def open_seen(
             f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
             "veilmap train --out made, or that of a transcript"
         )
-    record = json.loads(folder.settings.read_bytes())
+    record = _record(folder.settings)
     if "campaign" in record:
         # A run on machines has a cell, but no data of its own and no clock.
         seen = _transcript(folder.transcript, data, cell or record["campaign"]["cell"], timezone)
@@ -100,6 +100,22 @@ def open_seen(
             f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
         )
     return _run(folder, record, data)
+
+
+def _record(file: Path) -> dict[str, Any]:
+    """The settings of a run, with all that is looked up in them."""
+    try:
+        record: dict[str, Any] = parse_json(file.read_bytes())
+        if "campaign" in record:
+            record["campaign"]["cell"]
+        else:
+            record["resolved"]["configuration"], record["data"]["source"]
+            record["data"]["timezone"], record["data"]["fingerprint"]
+            if read_with := record["data"]["read_with"]:
+                read_with["path"], read_with["columns"], read_with["reading"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file} is not a run's settings ({error!r}); run it again") from None
+    return record
 
 
 def _transcript(

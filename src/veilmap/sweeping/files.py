@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.sweeping.figures import Figures
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.sweep import Sweep
@@ -60,7 +60,7 @@ def draw_pictures(
         figure = drawings.draw(picture)
         if figure is not None:
             name = f"{spec.label.replace(':', '-')}{'' if number == 1 else f'-{number}'}.png"
-            write_whole(folder / name, png(figure))
+            write_whole(folder / name, png(figure), PRIVATE)
             yield name
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, parse_json, write_whole
 from veilmap.study.file_names import readable
 from veilmap.sweeping.case import Case
 from veilmap.sweeping.record import Record
@@ -18,7 +18,7 @@ class Store:
     def load(self, case: Case, fingerprint: str) -> Record | None:
         """The finished run; None if it is not there, damaged, or lacks what is to be kept."""
         try:
-            record = Record.read(json.loads(self._file(case, fingerprint).read_bytes()))
+            record = Record.read(parse_json(self._file(case, fingerprint).read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return record if case.keep <= set(record.kept) and not record.again else None
@@ -26,14 +26,15 @@ class Store:
     def kept(self, case: Case, fingerprint: str) -> frozenset[str]:
         """What a run that is there keeps, and one in its place should keep too."""
         try:
-            return frozenset(json.loads(self._file(case, fingerprint).read_bytes())["kept"])
+            return frozenset(parse_json(self._file(case, fingerprint).read_bytes())["kept"])
         except (OSError, ValueError, KeyError, TypeError):
             return frozenset()
 
     def save(self, case: Case, fingerprint: str, record: Record) -> None:
         """One line of JSON, which thousands of rounds would else spread over as many."""
         text = json.dumps(record.as_dict(), allow_nan=False)
-        write_whole(self._file(case, fingerprint), text.encode() + b"\n")
+        # A record that pictures are drawn from keeps the target's points.
+        write_whole(self._file(case, fingerprint), text.encode() + b"\n", PRIVATE)
 
     def _file(self, case: Case, fingerprint: str) -> Path:
         name = "data" if case.counted else readable(case.settings.configuration)

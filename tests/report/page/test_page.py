@@ -1,6 +1,7 @@
 import json
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -82,6 +83,22 @@ def test_texts_from_the_data_are_shown_and_never_run(tmp_path, open_file):
     assert HOSTILE in page.locator("#round-text").text_content()
 
 
+def test_no_element_and_no_attribute_comes_from_the_data():
+    """The page of hostile texts has the same elements as that of plain ones."""
+
+    def elements(html):
+        found = []
+        parser = HTMLParser()
+        parser.handle_starttag = lambda tag, attributes: found.append((tag, attributes))
+        parser.feed(html)
+        return found
+
+    hostile = f"{HOSTILE} javascript:alert(1) ' onload=x \u202e\u2066"
+    assert elements(page_html(hostile_content(hostile))) == elements(
+        page_html(hostile_content("plain"))
+    )
+
+
 def test_our_scripts_never_make_markup_of_text():
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", assets.script())
 
@@ -138,24 +155,24 @@ def payload_of(html):
     return re.search(r'id="payload">(.*?)</script>', html, re.DOTALL)[1]
 
 
-def hostile_content():
+def hostile_content(text=HOSTILE):
     """Every text that can come from the data or the command line is hostile."""
-    content = make_content((HOSTILE, f"x + {HOSTILE}"), (HOSTILE, "heatmap"), (HOSTILE, "b"))
+    content = make_content((text, f"x + {text}"), (text, "heatmap"), (text, "b"))
     advice = replace(
-        content.verdict.advice, configuration=HOSTILE, words=HOSTILE, command=HOSTILE, toml=HOSTILE
+        content.verdict.advice, configuration=text, words=text, command=text, toml=text
     )
     configurations = tuple(
-        replace(each, costs=(StepCost(HOSTILE, 1.0, 1.0, 0.0, {HOSTILE: 1.0}),))
+        replace(each, costs=(StepCost(text, 1.0, 1.0, 0.0, {text: 1.0}),))
         for each in content.configurations
     )
     return replace(
         content,
-        title=HOSTILE,
-        verdict=Verdict(HOSTILE, (HOSTILE,), (HOSTILE,), (HOSTILE,), advice),
+        title=text,
+        verdict=Verdict(text, (text,), (text,), (text,), advice),
         configurations=configurations,
-        rows=[{**row, HOSTILE: HOSTILE} for row in content.rows],
-        made=Made(HOSTILE, HOSTILE, (0,), {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE}, 1.0),
-        ground=replace(content.ground, starts=(HOSTILE,) * len(content.ground.rounds)),
+        rows=[{**row, text: text} for row in content.rows],
+        made=Made(text, text, (0,), {text: text}, {text: text}, 1.0),
+        ground=replace(content.ground, starts=(text,) * len(content.ground.rounds)),
     )
 
 

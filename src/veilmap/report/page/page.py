@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from veilmap.files import write_whole
+from veilmap.files import OPEN, PRIVATE, write_whole
 from veilmap.report.frame.frame import framed
 from veilmap.report.frame.policy import tile_origin
 from veilmap.report.page import assets
@@ -18,7 +18,8 @@ def write_page(content: Content, path: str | Path, *, tiles: str | None = None) 
 
     Without, the page makes no request at all.
     """
-    write_whole(Path(path), page_html(content, tiles).encode())
+    mode = OPEN if content.ground is None else PRIVATE
+    write_whole(Path(path), page_html(content, tiles).encode(), mode)
 
 
 def page_html(content: Content, tiles: str | None = None) -> str:
