@@ -13,7 +13,7 @@ from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
-from veilmap.settings import parse, plain
+from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import MapFacts
 from veilmap.study.protection import Protection
 
@@ -81,10 +81,7 @@ class Campaign:
     @classmethod
     def of_text(cls, text: str) -> "Campaign":
         """What ``text`` gave."""
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise UserError(f"a campaign is JSON, and this is not ({error})") from None
+        content = load_json(text, "a campaign is JSON, and this is not", "run it anew")
         return parse(cls, content, "campaign")
 
     @property

@@ -12,15 +12,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.area import Area
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.files import write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
 from veilmap.model.training import predict
-from veilmap.settings import parse
+from veilmap.settings import load_json, parse
 
 SCHEMA = 1
+_ANEW = "fetch it again, or train it anew"
 
 
 @dataclass(frozen=True)
@@ -64,20 +65,20 @@ class SignalMap:
         """Read what ``save`` wrote."""
         try:
             with safe_open(path, framework="numpy") as file:
-                content = json.loads((file.metadata() or {})["veilmap_model"])
-                facts = _facts(content, path)
+                text = (file.metadata() or {})["veilmap_model"]
+                facts = _facts(load_json(text, f"{path} is not a veilmap model", _ANEW), path)
                 shape = file.get_slice("weights").get_shape()
                 if shape != [facts.network.size]:
                     raise UserError(
                         f"{path} holds weights of shape {shape}, "
-                        f"but its network has {facts.network.size:,}"
+                        f"but its network has {facts.network.size:,}; {_ANEW}"
                     )
                 weights = file.get_tensor("weights").astype(np.float32)
         except FileNotFoundError:
             raise UserError(f"there is no model {path}; make one with: veilmap train") from None
-        except (SafetensorError, KeyError, TypeError, OSError, json.JSONDecodeError) as error:
+        except (SafetensorError, KeyError, TypeError, OSError) as error:
             reason = str(error).splitlines()[0]
-            raise UserError(f"{path} is not a veilmap model ({reason})") from None
+            raise UserError(f"{path} is not a veilmap model ({reason}); {_ANEW}") from None
         if not np.isfinite(weights).all():
             raise UserError(f"{path} holds weights that are not finite; train it anew")
         return cls(facts, weights)
@@ -85,5 +86,7 @@ class SignalMap:
 
 def _facts(content: Mapping[str, Any], path: str | Path) -> MapFacts:
     if content["schema"] != SCHEMA:
-        raise UserError(f"{path} has schema {content['schema']!r}; this veilmap reads {SCHEMA}")
+        raise UserError(
+            f"{path} has schema {shown(content['schema'])}; this veilmap reads {SCHEMA}; {_ANEW}"
+        )
     return parse(MapFacts, content["facts"], f"{path} is not a veilmap model")
