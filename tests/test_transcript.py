@@ -171,3 +171,9 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, field):
     write(tmp_path, [replace(one, **{field: broken})])
     with pytest.raises(UserError, match="user 'user 0 ü' has weights that are not finite in round"):
         list(Transcript(tmp_path))
+
+
+def test_a_header_that_is_nested_without_end_is_refused(tmp_path):
+    (tmp_path / "transcript.json").write_text('{"a":' * 3000)
+    with pytest.raises(UserError, match=r"not a transcript's header \(maximum recursion .*; fetch"):
+        Transcript(tmp_path)

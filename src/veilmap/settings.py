@@ -5,7 +5,6 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -23,18 +22,12 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
     faults = _unknown(kind, values)
     try:
-        settings = _adapter(kind).validate_python(values)
+        settings = TypeAdapter(kind).validate_python(values)
     except ValidationError as error:
         faults += [_say(fault) for fault in error.errors()]
     if faults:
         raise UserError(f"{source}: {together(faults)}")
     return settings
-
-
-@lru_cache(maxsize=64)
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Building one takes longer than most files take to check."""
-    return TypeAdapter(kind)
 
 
 def load_toml(path: Path) -> dict[str, Any]:

@@ -342,3 +342,14 @@ def test_a_bound_on_bytes_holds_for_large_archives_too(monkeypatch):
     budget = unpacking.Budget("a.zip", 10**9)
     with pytest.raises(UserError, match=r"a\.zip unpacks to more than"):
         budget.spend(1001)
+
+
+def test_a_member_without_a_name_or_with_one_that_is_no_text_is_refused(tmp_path):
+    sound = fakes.zipped(tmp_path / "up.zip", {"a.csv": TWO["a/one.csv"]}).read_bytes()
+    for name in (b"\xff.csv", b"\0.csv"):
+        # The flag that the name is UTF-8, at byte 8 of the entry in the directory.
+        entry = sound.rindex(b"PK\1\2")
+        broken = sound[: entry + 9] + b"\x08" + sound[entry + 10 :]
+        path = fakes.write(tmp_path / "up.zip", broken.replace(b"a.csv", name))
+        with pytest.raises(UserError, match=r"up.zip"):
+            read(path)

@@ -9,6 +9,7 @@ from veilmap.errors import UserError
 from veilmap.sources import read
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.sources.scan import collected, readable
 
 HEADER = "user,cell,time,lat,lon,rsrp,accuracy"
 ROWS = [
@@ -392,3 +393,70 @@ def test_a_path_that_is_not_there_is_shown_as_given(tmp_path, monkeypatch, data)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=f"there is no file '{data}'"):
         read(data)
+
+
+def test_all_columns_that_are_missing_are_told_at_once(tmp_path):
+    path = write(tmp_path, "1,2", header="a,b")
+    with pytest.raises(UserError) as caught:
+        read(path, Columns(signal="power"))
+    message = str(caught.value)
+    assert message.startswith(
+        "data.csv has no column that looks like the user (name it with --user"
+    )
+    for text in ("the cell (name it with --cell-column", "the time (", "the lat (", "the lon ("):
+        assert f"none that looks like {text}" in message
+    assert ", none 'power', none that" in message
+    assert message.endswith("; it has: a, b")
+
+
+def test_signals_that_are_all_positive_are_no_reason_to_drop_all_rows(tmp_path):
+    path = write(tmp_path, *(row.replace("-9", "4") for row in ROWS))
+    for reading in (Reading(), Reading(drop_invalid=True)):
+        with pytest.raises(
+            UserError, match="no signal is negative, so it is no RSRP in dBm"
+        ) as told:
+            read(path, reading=reading)
+        assert "--drop-invalid" not in str(told.value)
+
+
+def test_an_unreadable_value_deep_in_a_folder_is_shown_as_it_is_written(tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    write(folder, *ROWS, name="a.csv")
+    write(folder, ROWS[0], "u,7,soon,51,0,-96,1", "u,7,2024-03-01 10:00:09,51,0,x,1", name="b.csv")
+    with pytest.raises(UserError, match=r"time \(first at line 3 of b.csv: 'soon'\)") as caught:
+        read(folder)
+    assert "signal (first at line 4 of b.csv: 'x')" in str(caught.value)
+
+
+def test_a_row_of_a_parquet_file_counts_from_one_and_shows_its_value(tmp_path):
+    path = tmp_path / "data.parquet"
+    pl.read_csv(write(tmp_path, *ROWS, "u,7,2024-03-01 10:00:09,51,0,,1")).write_parquet(path)
+    with pytest.raises(UserError, match=r"signal \(first at row 4: nothing\)"):
+        read(path)
+
+
+@pytest.mark.parametrize("kind", [pl.Duration("us"), pl.List(pl.Float64), pl.Binary()])
+def test_a_column_of_a_kind_without_numbers_is_one_clear_line(tmp_path, kind):
+    path = tmp_path / "data.parquet"
+    table = pl.read_csv(write(tmp_path, *ROWS)).with_columns(lat=pl.lit(None, kind))
+    table.write_parquet(path)
+    with pytest.raises(UserError, match=r"data.parquet.*(check|map)"):
+        read(path)
+
+
+def test_a_panic_of_the_library_is_one_clear_line():
+    with (
+        pytest.raises(
+            UserError, match=r"cannot read data.parquet: torn; check that the file is whole"
+        ),
+        readable("data.parquet"),
+    ):
+        raise pl.exceptions.PanicException("torn\nat line 3")
+
+
+def test_columns_that_differ_in_length_are_refused(monkeypatch):
+    """A flipped bit in a Parquet file's counts gives such tables."""
+    monkeypatch.setattr(pl.DataFrame, "height", property(lambda frame: 3))
+    with pytest.raises(UserError, match=r"data.parquet is damaged: its columns differ in length"):
+        collected(pl.LazyFrame({"a": [1, 2]}), "data.parquet")

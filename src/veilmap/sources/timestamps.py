@@ -68,6 +68,12 @@ def time_expression(
     if as_numbers > as_texts:
         return epoch
     if not as_texts:
+        if not time_format and any(_is_dated(texts, known) for known in FORMATS):
+            raise UserError(
+                f"{_column(sample, source)} has times outside of the years {_EARLIEST.year} to "
+                f"{_LATEST.year - 1} (first: {shown(texts[0])}); mend them, or name another column "
+                "with --time"
+            )
         raise UserError(
             f"{_column(sample, source)} has times in an unknown form (first: {shown(texts[0])}); "
             "give it with --time-format, for example '%d.%m.%Y %H:%M:%S'"
@@ -127,12 +133,20 @@ def _column(texts: pl.Series, source: str) -> str:
 
 
 def _count(texts: pl.Series, known: str) -> int:
-    try:
-        times = texts.str.to_datetime(known, strict=False)
-    except pl.exceptions.PolarsError:
-        return 0
-    plausible = times.dt.year().is_between(_EARLIEST.year, _LATEST.year - 1)
+    plausible = _read(texts, known).dt.year().is_between(_EARLIEST.year, _LATEST.year - 1)
     return int(plausible.sum())
+
+
+def _is_dated(texts: pl.Series, known: str) -> bool:
+    """Whether a format reads a text as a year of four digits; the year 17 is a misread 2017."""
+    return bool((_read(texts, known).dt.year() >= 1000).any())
+
+
+def _read(texts: pl.Series, known: str) -> pl.Series:
+    try:
+        return texts.str.to_datetime(known, strict=False)
+    except pl.exceptions.PolarsError:
+        return texts.clear().cast(pl.Datetime("us"), strict=False)
 
 
 def _epoch(column: pl.Expr, texts: pl.Series) -> pl.Expr:
