@@ -1,6 +1,7 @@
 # make audit   find out on the simulated campus how near the server comes, and what keeps it away
 # make test    all tests
 # make faults  kill every command again and again, and compare what comes of it; minutes
+# make fuzz    20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
 # make check   format, lint, types, direction of imports
 # make bench   speed, side by side with the usual way: tables, and bench.json
 
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test faults check bench clean
+.PHONY: audit test faults fuzz check bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
@@ -19,6 +20,11 @@ test: $(READY)
 
 faults: $(READY)
 	$(BIN)/python -m pytest -m faults --capture=no tests/killing
+
+# Make shows the command, and with it the seed.
+fuzz: SEED := $(or $(SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
+fuzz: $(READY)
+	VEILMAP_FUZZ=long $(BIN)/python -m pytest tests/fuzz --durations 0 --hypothesis-seed $(SEED)
 
 check: $(READY)
 	$(BIN)/ruff format --check

@@ -5,7 +5,7 @@ from typing import get_type_hints
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.settings import load_toml, parse, plain, toml
+from veilmap.settings import load_json, load_toml, parse, plain, toml
 from veilmap.study.settings import RunSettings, SettingsFile
 
 
@@ -76,3 +76,40 @@ def test_a_file_that_is_no_toml(tmp_path):
 def test_wrong_values_are_refused(keywords, message):
     with pytest.raises(UserError, match=message):
         RunSettings.of(**keywords)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a = " + b"[" * 3000, "x.toml is not TOML: maximum recursion depth.*; mend it there"),
+        (b"a = " + b"1" * 5000, "x.toml is not TOML: Exceeds the limit.*; mend it there"),
+        (b"a = 1\nb = \xff", "x.toml is not TOML: it is not UTF-8 .byte 10, line 2.; convert it"),
+    ],
+    ids=["deep", "long", "bytes"],
+)
+def test_toml_that_no_library_reads_is_one_line(tmp_path, content, message):
+    path = tmp_path / "x.toml"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        load_toml(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("[" * 3000, "maximum recursion depth"),
+        ("1" * 5000, "Exceeds the limit"),
+        (b"\xff", "no UTF-8 at byte 0, line 1"),
+        ("[1]", r"an object is wanted, got \[1\]"),
+        ('{"a":\n 1', r"Expecting ',' delimiter at line 2, column 3"),
+    ],
+)
+def test_json_that_is_no_object_is_one_line(content, why):
+    with pytest.raises(UserError, match=rf"^x is no record \({why}.*\); restore it$"):
+        load_json(content, "x is no record", "restore it")
+
+
+def test_a_file_that_is_wrong_throughout_is_told_by_its_first_faults():
+    with pytest.raises(UserError, match=r"and 32 more$") as caught:
+        parse(RunSettings, {"x" * 9000: 0, **{f"x{k}": 0 for k in range(39)}}, "settings")
+    assert len(str(caught.value)) < 1500

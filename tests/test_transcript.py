@@ -231,3 +231,9 @@ def test_metadata_that_is_no_json_of_ours_is_refused(tmp_path, text):
 def test_facts_that_cannot_be_are_refused(facts):
     with pytest.raises(UserError, match=r"n must be|begins at|no text"):
         transcript._Facts(*facts)
+
+
+def test_a_header_that_is_nested_without_end_is_refused(tmp_path):
+    (tmp_path / "transcript.json").write_text('{"a":' * 3000)
+    with pytest.raises(UserError, match=r"not a transcript's header \(maximum recursion .*; fetch"):
+        Transcript(tmp_path)

@@ -1,8 +1,9 @@
 """The one error a user of veilmap is meant to see."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-_MOST_SHOWN = 200
+_LONGEST_SHOWN = 80
+_MOST_TOLD = 8
 
 
 class UserError(ValueError):
@@ -14,9 +15,9 @@ class UserError(ValueError):
 
 
 def shown(value: object) -> str:
-    """A value as it reads in a message; of a long one, which may be anybody's, the beginning."""
+    """A value of a file or an option as a message has it: in one line, and not without end."""
     text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserError:
@@ -33,4 +34,10 @@ def refuse(faults: Iterable[UserError]) -> None:
     """Raise all faults as one error; do nothing if there are none."""
     messages = [str(fault) for fault in faults]
     if messages:
-        raise UserError("; ".join(messages))
+        raise UserError(together(messages))
+
+
+def together(messages: Sequence[str]) -> str:
+    """Several messages as one; a file that is wrong throughout is told by its first faults."""
+    more = len(messages) - _MOST_TOLD
+    return "; ".join([*messages[:_MOST_TOLD], *([f"and {more:,} more"] if more > 0 else [])])

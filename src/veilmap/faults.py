@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from veilmap.errors import shown
+
 _LAT, _LON, _SIGNAL = pl.col("lat_deg"), pl.col("lon_deg"), pl.col("rsrp_dbm")
 
 MIN_DBM = -200.0
@@ -35,7 +37,7 @@ CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
     "missing user": (is_no_name("user"), ()),
     "missing cell": (is_no_name("cell"), ()),
     "a user or cell that is not UTF-8": (is_misread("user") | is_misread("cell"), ()),
-    "missing or unreadable time": (pl.col("time").is_null(), ()),
+    "missing or unreadable time": (pl.col("time").is_null(), ("time",)),
     "missing or unreadable position": (
         ~(_LAT.is_finite() & _LON.is_finite()).fill_null(False),
         ("lat_deg", "lon_deg"),
@@ -45,7 +47,7 @@ CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
         ("lat_deg", "lon_deg"),
     ),
     "position (0, 0)": ((_LAT == 0) & (_LON == 0), ()),
-    "missing or unreadable signal": (~_SIGNAL.is_finite().fill_null(False), ()),
+    "missing or unreadable signal": (~_SIGNAL.is_finite().fill_null(False), ("rsrp_dbm",)),
     f"signal at or above {MAX_DBM:g} dBm": (_SIGNAL >= MAX_DBM, ("rsrp_dbm",)),
     # -200 itself is what some loggers write for "no value".
     f"signal at or below {MIN_DBM:g} dBm": (_SIGNAL <= MIN_DBM, ("rsrp_dbm",)),
@@ -58,10 +60,26 @@ IDENTITY = ("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm")
 
 
 @dataclass(frozen=True)
-class Fault:
-    """How many rows have one kind of fault, and the first of them (rows count from 1).
+class Origin:
+    """Where rows are from, to show the first of a fault as the user finds it in the file.
 
-    Of several files, the first is in the first by name, and rows count within it.
+    Attributes:
+        in_lines: the files whose rows are numbered by their lines, the header being line 1; None
+            is the only file. Rows of others count from 1.
+        written: ``row``, perhaps ``file``, and ``time``, ``lat_deg``, ``lon_deg`` and ``rsrp_dbm``
+            as texts that the file has; at least of all rows that lack one of them.
+    """
+
+    in_lines: frozenset[str | None] = frozenset()
+    written: pl.LazyFrame | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """How many rows have one kind of fault, and the first of them.
+
+    Of several files, the first is in the first by name, and rows count within it; ``unit`` is what
+    is counted, ``line`` or ``row``.
     """
 
     kind: str
@@ -69,6 +87,7 @@ class Fault:
     first_row: int | None = None
     first_value: str = ""
     first_file: str | None = None
+    unit: str = "row"
 
     def __str__(self) -> str:
         return f"{self.rows:,} with {self.kind}{self._place}"
@@ -79,7 +98,7 @@ class Fault:
             return ""
         file = f" of {self.first_file}" if self.first_file else ""
         value = f": {self.first_value}" if self.first_value else ""
-        return f" (first at row {self.first_row:,}{file}{value})"
+        return f" (first at {self.unit} {self.first_row:,}{file}{value})"
 
 
 def fault_kind() -> pl.Expr:
@@ -91,27 +110,52 @@ def fault_kind() -> pl.Expr:
     return pl.coalesce(*kinds).alias("fault")
 
 
-def find_faults(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
+def find_faults(
+    frame: pl.DataFrame, origin: Origin = Origin()
+) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The sound rows, and the counts of the others. ``frame`` has a ``row`` column."""
     frame = frame.with_columns(fault_kind())
     sound = frame.filter(pl.col("fault").is_null())
     is_new = sound.select(pl.struct(IDENTITY).is_first_distinct()).to_series()
     duplicates = sound.filter(~is_new).with_columns(fault=pl.lit(KINDS.index(DUPLICATE), pl.UInt8))
     wrong = pl.concat([frame.filter(pl.col("fault").is_not_null()), duplicates])
-    return sound.filter(is_new).drop("fault", "row"), count_faults(wrong.lazy())
+    return sound.filter(is_new).drop("fault", "row"), count_faults(wrong.lazy(), origin)
 
 
-def count_faults(wrong: pl.LazyFrame) -> tuple[Fault, ...]:
+def count_faults(wrong: pl.LazyFrame, origin: Origin = Origin()) -> tuple[Fault, ...]:
     """Faulty rows, with their ``fault``, ``row`` and perhaps ``file``, counted by kind."""
     place = [name for name in ("file", "row") if name in wrong.collect_schema()]
-    shown = pl.col(*place, "lat_deg", "lon_deg", "rsrp_dbm")
-    firsts = wrong.group_by("fault").agg(pl.len().alias("rows"), shown.sort_by(place).first())
+    shown_columns = pl.col(*place, *_WRITTEN)
+    firsts = wrong.group_by("fault").agg(
+        pl.len().alias("rows"), shown_columns.sort_by(place).first()
+    )
     counted = firsts.sort("fault").collect(engine="streaming")
-    return tuple(_fault(first) for first in counted.iter_rows(named=True))
+    texts = _texts(counted.select(place), origin.written)
+    return tuple(_fault(first, origin, texts) for first in counted.iter_rows(named=True))
 
 
-def _fault(first: Mapping[str, Any]) -> Fault:
-    kind = KINDS[first["fault"]]
-    shown = CONDITIONS[kind][1] if kind in CONDITIONS else ()
-    values = ", ".join(f"{first[name]}" for name in shown)
-    return Fault(kind, first["rows"], first["row"], values, first.get("file"))
+_WRITTEN = ("time", "lat_deg", "lon_deg", "rsrp_dbm")
+_Texts = Mapping[tuple[str | None, int], Mapping[str, str | None]]
+
+
+def _texts(places: pl.DataFrame, written: pl.LazyFrame | None) -> _Texts:
+    """What the file has at these few places; one more pass through it."""
+    if written is None or places.is_empty():
+        return {}
+    found = written.join(places.lazy(), on=places.columns, how="semi").collect(engine="streaming")
+    return {(row.get("file"), row["row"]): row for row in found.iter_rows(named=True)}
+
+
+def _fault(first: Mapping[str, Any], origin: Origin, texts: _Texts) -> Fault:
+    kind, file = KINDS[first["fault"]], first.get("file")
+    names = CONDITIONS[kind][1] if kind in CONDITIONS else ()
+    written = texts.get((file, first["row"])) if kind.startswith("missing or") else None
+    values = ", ".join(_value(name, first, written) for name in names)
+    unit = "line" if file in origin.in_lines else "row"
+    return Fault(kind, first["rows"], first["row"], values, file, unit)
+
+
+def _value(name: str, first: Mapping[str, Any], written: Mapping[str, str | None] | None) -> str:
+    if written is not None:
+        return "nothing" if written[name] is None else shown(written[name])
+    return "" if name == "time" and first[name] is None else f"{first[name]}"

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError
-from veilmap.faults import IDENTITY, Fault, find_faults
+from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection, distance_m
 
@@ -66,11 +66,13 @@ class Measurements:
         read_with: Mapping[str, Any] | None = None,
         passed_over: tuple[Fault, ...] = (),
         left_out: tuple[tuple[str, str], ...] = (),
+        origin: Origin = Origin(),
     ) -> "Measurements":
         """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
 
-        Columns ``row`` and ``file`` say where a row is from. ``passed_over`` counts the rows that
-        the source has besides, and that are no reason to refuse it.
+        Columns ``row`` and ``file`` say where a row is from, and ``origin`` how it is found there.
+        ``passed_over`` counts the rows that the source has besides, and that are no reason to
+        refuse it.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -80,7 +82,11 @@ class Measurements:
         if missing:
             raise UserError(f"{source} lacks the columns {', '.join(sorted(missing))}")
         sound, faults = sound_rows(
-            frame, source=source, drop_invalid=drop_invalid, passed_over=passed_over
+            frame,
+            source=source,
+            drop_invalid=drop_invalid,
+            passed_over=passed_over,
+            origin=origin,
         )
         projection, xy_m = _project(sound, source)
         table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
@@ -168,7 +174,12 @@ def find_cell(cell: str | None, cells: list[str], source: str) -> str:
 
 
 def sound_rows(
-    frame: pl.DataFrame, *, source: str, drop_invalid: bool, passed_over: tuple[Fault, ...] = ()
+    frame: pl.DataFrame,
+    *,
+    source: str,
+    drop_invalid: bool,
+    passed_over: tuple[Fault, ...] = (),
+    origin: Origin = Origin(),
 ) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The valid rows, at least one, and what was left out.
 
@@ -179,9 +190,9 @@ def sound_rows(
     """
     if "row" not in frame.columns:
         frame = frame.with_row_index("row", offset=1)
-    sound, faults = find_faults(frame)
-    if faults and not drop_invalid:
-        raise _invalid(source, frame.height, faults)
+    sound, faults = find_faults(frame, origin)
+    if faults and (sound.is_empty() or not drop_invalid):
+        raise _invalid(source, frame, faults)
     if sound.is_empty():
         why = "".join(f"; {fault}" for fault in passed_over)
         raise UserError(f"{source} has no measurement left; loosen the filters{why}")
@@ -203,12 +214,28 @@ def _project(sound: pl.DataFrame, source: str) -> tuple[Projection, NDArray[np.f
     return projection, projection.metres(lat_deg, lon_deg)
 
 
-def _invalid(source: str, rows: int, faults: tuple[Fault, ...]) -> UserError:
+def _invalid(source: str, frame: pl.DataFrame, faults: tuple[Fault, ...]) -> UserError:
     bad = sum(fault.rows for fault in faults)
+    found = f"{source} has {bad:,} invalid of {frame.height:,} rows: {'; '.join(map(str, faults))}"
+    drop = "drop them with --drop-invalid or " if bad < frame.height else ""
     return UserError(
-        f"{source} has {bad:,} invalid of {rows:,} rows: {'; '.join(map(str, faults))}; "
-        "drop them with --drop-invalid or map other columns (--signal, --lat, --lon, --time)"
+        f"{found}; {_suspicion(frame)}{drop}map other columns (--signal, --lat, --lon, --time)"
     )
+
+
+def _suspicion(frame: pl.DataFrame) -> str:
+    """What rows have in common that are all wrong in the same way."""
+    signal, lat, lon = (frame[name].drop_nulls() for name in ("rsrp_dbm", "lat_deg", "lon_deg"))
+    texts = []
+    if len(signal) and (signal >= 0).all():
+        texts.append(
+            "no signal is negative, so it is no RSRP in dBm (of LTE's ASU it is ASU - 140): "
+            "convert it"
+        )
+    swapped = (frame["lat_deg"].abs() > 90) & (frame["lon_deg"].abs() <= 90)
+    if swapped.any() and swapped.sum() == ((lat.abs() > 90) | (lon.abs() > 180)).sum():
+        texts.append("latitude and longitude look swapped: name each with --lat and --lon")
+    return "".join(f"{text}; " for text in texts)
 
 
 def _list(cells: list[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.local_data import LocalData, Round
 from veilmap.measurements import Measurements
 from veilmap.streams import stream
@@ -30,7 +30,7 @@ def parse_interval(text: str) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|d|w)\s*", text)
     if not match or float(match[1]) == 0:
         raise UserError(
-            f"cannot read the interval {text!r}; write a positive number and a unit "
+            f"cannot read the interval {shown(text)}; write a positive number and a unit "
             f"({', '.join(UNITS_S)}), for example 1h, 3h, 1d or 1w"
         )
     return float(match[1]) * UNITS_S[match[2]]

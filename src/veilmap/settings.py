@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
-from veilmap.errors import UserError, shown
+from veilmap.errors import UserError, shown, together
 
 T = TypeVar("T")
+
+_LONGEST_NAME = 80
 
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
@@ -21,20 +24,53 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     try:
         settings = TypeAdapter(kind).validate_python(values)
     except ValidationError as error:
-        faults += [_say(fault["loc"], fault["msg"], fault["input"]) for fault in error.errors()]
+        faults += [_say(fault) for fault in error.errors()]
     if faults:
-        raise UserError(f"{source}: {'; '.join(faults)}")
+        raise UserError(f"{source}: {together(faults)}")
     return settings
 
 
 def load_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
+        return tomllib.loads(content.decode())
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}; give a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path.name} is not TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path.name} is not TOML: it is not UTF-8 ({place(error)}); convert it"
+        ) from None
+    # ValueError: of the library, or a number of more digits than Python reads.
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path.name} is not TOML: {error}; mend it there") from None
+
+
+def load_json(content: str | bytes, source: str, way_out: str) -> dict[str, Any]:
+    """The object that a JSON text is.
+
+    Raises:
+        UserError: it is broken or no object; ``source`` begins the message, ``way_out`` ends it.
+    """
+    try:
+        found = json.loads(content)
+    except json.JSONDecodeError as error:
+        why = f"{error.msg} at line {error.lineno}, column {error.colno}"
+    except UnicodeDecodeError as error:
+        why = f"no UTF-8 at {place(error)}"
+    except (ValueError, RecursionError) as error:
+        why = str(error)
+    else:
+        if isinstance(found, dict):
+            return found
+        why = f"an object is wanted, got {shown(found)}"
+    raise UserError(f"{source} ({why}); {way_out}")
+
+
+def place(error: UnicodeDecodeError) -> str:
+    """Where a text is not what it should be."""
+    line = error.object.count(b"\n", 0, error.start) + 1
+    return f"byte {error.start:,}, line {line:,}"
 
 
 def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -67,16 +103,25 @@ def _unknown(kind: type, values: Any, at: tuple[str, ...] = ()) -> list[str]:
 
 
 def _did_you_mean(name: str, known: list[str]) -> str:
+    if len(name) > _LONGEST_NAME:
+        return f"unknown setting {shown(name)}; choose one of: {', '.join(known)}"
     close = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"choose one of: {', '.join(known)}"
     return f"unknown setting {shown(name)}; {hint}"
 
 
-def _say(place: tuple[int | str, ...], message: str, value: object) -> str:
+def _say(fault: ErrorDetails) -> str:
     # Our own checks say the value themselves and arrive with pydantic's prefix.
+    message = fault["msg"]
     own = message.removeprefix("Value error, ")
-    where = ".".join(str(step) for step in place if not str(step).startswith(("function-", "lit")))
-    return own if own != message else f"{where}: {message.lower()}, got {shown(value)}"
+    steps = (str(step)[:_LONGEST_NAME] for step in fault["loc"])
+    where = ".".join(step for step in steps if not step.startswith(("function-", "lit")))
+    if fault["type"] == "missing":
+        return f"{where} is missing; add it"
+    if own != message:
+        return own
+    way_out = "" if " should " in message else "; give another"
+    return f"{where}: {message.lower()}, got {shown(fault['input'])}{way_out}"
 
 
 def plain(settings: Any) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from safetensors.numpy import save
 from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.files import PRIVATE, parse_json, remove_parts, rename, write_whole
+from veilmap.files import PRIVATE, remove_parts, rename, write_whole
 from veilmap.geo import Projection
-from veilmap.settings import parse
+from veilmap.settings import load_json, parse
 
 SCHEMA = 1
 HEADER = "transcript.json"
@@ -29,6 +29,7 @@ ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
 MOST_POINTS = 10**12
+_WHOLE = "fetch the transcript again, or write it anew"
 
 
 class TranscriptWriter:
@@ -206,8 +207,8 @@ def _unpack(path: Path, size: int, wanted: str | None = None) -> Iterator[Observ
         user, n = facts.users[row], facts.n[row]
         if not (np.isfinite(before).all() and np.isfinite(weights).all()):
             raise UserError(
-                f"user {user!r} has weights that are not finite in round {facts.round}; training "
-                "diverged: lower its learning rate"
+                f"{path.name}: user {shown(user)} has weights that are not finite in round "
+                f"{facts.round}; training diverged: lower its learning rate"
             )
         yield Observation(facts.round, user, before, weights, n, facts.start_s)
 
@@ -227,12 +228,11 @@ def _part(path: Path) -> Iterator[tuple[Any, _Facts]]:
     """The open file and its metadata; whatever is wrong with them becomes one error."""
     try:
         with safe_open(path, framework="numpy") as file:
-            content = parse_json((file.metadata() or {})["observations"])
+            text = (file.metadata() or {})["observations"]
+            content = load_json(text, f"{path} is not a part of a transcript", _WHOLE)
             yield file, parse(_Facts, content, f"{path.name} is not a part of a transcript")
-    except UserError:
-        raise
-    except (SafetensorError, KeyError, TypeError, AttributeError, OSError, ValueError) as error:
-        raise UserError(f"{path} is not a part of a transcript ({error})") from error
+    except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise UserError(f"{path} is not a part of a transcript ({error}); {_WHOLE}") from error
 
 
 def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:
@@ -241,22 +241,25 @@ def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:
     if shapes != [[size], [len(facts.users), size]]:
         raise UserError(
             f"{path.name} holds weights of shapes {shapes} for {len(facts.users)} users, "
-            f"but the network in {HEADER} has {size:,} weights"
+            f"but the network in {HEADER} has {size:,} weights; {_WHOLE}"
         )
     if {each.get_dtype() for each in slices} != {"F32"}:
-        raise UserError(f"{path.name} holds weights of another type than float32")
+        raise UserError(f"{path.name} holds weights of another type than float32; convert them")
 
 
 def _read_header(path: Path) -> Header:
     try:
-        content = parse_json(path.read_bytes())
-        schema = content.pop("schema")
+        text = path.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path.parent} is no transcript: {HEADER} is missing") from None
-    except (ValueError, AttributeError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is not a transcript's header ({error!r})") from None
+        raise UserError(
+            f"{path.parent} is no transcript: {HEADER} is missing; give the folder that has it"
+        ) from None
+    content = load_json(text, f"{path} is not a transcript's header", _WHOLE)
+    schema = content.pop("schema", None)
     if schema != SCHEMA:
-        raise UserError(f"{path} has schema {shown(schema)}; this veilmap reads schema {SCHEMA}")
+        raise UserError(
+            f"{path} has schema {shown(schema)}; this veilmap reads schema {SCHEMA}; {_WHOLE}"
+        )
     header = parse(Header, content, f"{path} is not a transcript's header")
     refuse(_faults(header))
     return header

@@ -3,9 +3,11 @@ from math import inf
 
 import pytest
 
-from tests.auditing.making import ranked, ranking
-from veilmap.auditing.words import headline, hidden, metres, oracle, sentences
+from tests.auditing.making import make_data, ranked, ranking
+from veilmap.auditing.words import FEW_ROWS, headline, hidden, metres, oracle, scarcity, sentences
 from veilmap.report.page.content import Spread
+from veilmap.study.prepare import prepare
+from veilmap.study.settings import RunSettings
 
 PLAIN = ranked("fedavg", 5.0, 43.2, off=5.1, recall=0.6, nearest_m=20.0)
 FAR = ranked("fedavg + farthest", 5.5, 900.0, nearest_m=13.0)
@@ -134,3 +136,10 @@ def test_an_oracle_comes_with_its_cure():
     (area, start) = oracle(["area", "the start of dlg"])
     assert "--area" in area
     assert "true centroid" in start
+
+
+def test_few_data_are_audited_with_a_warning_and_many_without():
+    settings = RunSettings.of(interval="1d", split="random")
+    (said,) = scarcity(prepare(make_data(rows=40, users=1), settings))
+    assert said.startswith("The cell has only 40 rows and 1 user and 1 round: figures from so few")
+    assert list(scarcity(prepare(make_data(rows=FEW_ROWS, users=2), settings))) == []

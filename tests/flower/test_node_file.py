@@ -52,6 +52,7 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
         ),
         ('[node]\ndata = "a"\n[minimum]\nepochs = 0', "minimum.epochs must be at least 1, got 0"),
         ("[node", "is not TOML"),
+        ("node = 5", r"does not say where the measurements are; write \[node\] data"),
     ],
 )
 def test_a_file_that_is_wrong_says_how_to_mend_it(tmp_path, text, message):

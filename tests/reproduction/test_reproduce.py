@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import make_measurements
 from veilmap.errors import UserError
 from veilmap.reproduction.labels import paper_specs
-from veilmap.reproduction.reproduce import reproduce
+from veilmap.reproduction.reproduce import findings_of, reproduce
 from veilmap.sweeping.sweep import Hooks
 
 FEW = ("fig:all_comparison_1week", "fig:uci_stats_top_cells")
@@ -85,3 +85,12 @@ def test_misuse_is_refused_with_a_way_out(tmp_path, small_campus):
         reproduce(FEW, cell="x204")
     with pytest.raises(UserError, match="holds no finished reproduction"):
         reproduce(FEW, quick=True, beside=tmp_path)
+
+
+def test_damaged_findings_are_one_line(tmp_path):
+    content = {"settings": {"data": "campus"}, "claims": [{"label": "a", "says": "b"}]}
+    (tmp_path / "results.json").write_text(json.dumps(content))
+    with pytest.raises(
+        UserError, match=r"results.json has claims that cannot be read .*run it again"
+    ):
+        findings_of(tmp_path)

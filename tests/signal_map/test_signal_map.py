@@ -47,9 +47,9 @@ def test_a_raster_samples_pixel_centres_from_the_north_west(signal_map):
     assert raster.rsrp_dbm[0, 0] == pytest.approx(corner[0])
 
 
-@pytest.mark.parametrize("resolution_m", [0, -1, float("nan"), float("inf")])
-def test_a_resolution_must_be_positive(signal_map, resolution_m):
-    with pytest.raises(UserError, match="resolution must be a number of metres above 0"):
+@pytest.mark.parametrize("resolution_m", [0, -1, 5e-324, 1e-4, 1e308, float("nan"), float("inf")])
+def test_a_resolution_must_be_one_of_a_map(signal_map, resolution_m):
+    with pytest.raises(UserError, match=r"must be a number of metres from 0.001 to 1e\+06"):
         Raster.of(signal_map, resolution_m=resolution_m)
 
 

@@ -52,7 +52,7 @@ def test_a_mark_before_the_text_changes_nothing(tmp_path):
 def test_rows_count_within_the_file_that_they_are_from(tmp_path):
     table = scan(fakes.zipped(tmp_path / "two.zip", TWO)).table.collect()
     assert table.columns[-1] == "file"
-    assert table["row"].to_list() == [1, 2, 3, 1, 2, 3, 4]
+    assert table["row"].to_list() == [2, 3, 4, 2, 3, 4, 5]
     assert table["file"].to_list() == ["a/one.csv"] * 3 + ["a/b/two.csv"] * 4
 
 
@@ -65,7 +65,7 @@ def test_a_single_table_has_no_column_of_files(tmp_path):
 
 def test_an_invalid_row_is_named_with_its_file(tmp_path):
     path = fakes.folder(tmp_path / "f", {**TWO, "c.csv": fakes.opencellid(2, signal=31, mnc=30)})
-    with pytest.raises(UserError, match=r"signal at or above 0 dBm \(first at row 1 of c.csv: 31"):
+    with pytest.raises(UserError, match=r"signal at or above 0 dBm \(first at line 2 of c.csv: 31"):
         read(path)
     assert len(read(path, reading=Reading(drop_invalid=True))) == 7
 
@@ -342,3 +342,14 @@ def test_a_bound_on_bytes_holds_for_large_archives_too(monkeypatch):
     budget = unpacking.Budget("a.zip", 10**9)
     with pytest.raises(UserError, match=r"a\.zip unpacks to more than"):
         budget.spend(1001)
+
+
+def test_a_member_without_a_name_or_with_one_that_is_no_text_is_refused(tmp_path):
+    sound = fakes.zipped(tmp_path / "up.zip", {"a.csv": TWO["a/one.csv"]}).read_bytes()
+    for name in (b"\xff.csv", b"\0.csv"):
+        # The flag that the name is UTF-8, at byte 8 of the entry in the directory.
+        entry = sound.rindex(b"PK\1\2")
+        broken = sound[: entry + 9] + b"\x08" + sound[entry + 10 :]
+        path = fakes.write(tmp_path / "up.zip", broken.replace(b"a.csv", name))
+        with pytest.raises(UserError, match=r"up.zip"):
+            read(path)

@@ -19,19 +19,19 @@ def first_row(path, **reading):
 
 FIRST = {
     "OpenCelliD": (fakes.opencellid, {
-        "row": 1, "user": "0", "cell": "234-10-9751881", "time": "2024-03-01 10:00:00+00:00",
+        "row": 2, "user": "0", "cell": "234-10-9751881", "time": "2024-03-01 10:00:00+00:00",
         "lat_deg": 51.5, "lon_deg": -0.1, "rsrp_dbm": -90.0, "accuracy_m": 12.5,
     }),
     "G-NetTrack Pro": (fakes.gnettrack, {  # 21 * 256 + 11 = 5387
-        "row": 1, "user": "0", "cell": "608-01-5387", "time": "2024-03-01 10:00:00+00:00",
+        "row": 2, "user": "0", "cell": "608-01-5387", "time": "2024-03-01 10:00:00+00:00",
         "lat_deg": 14.665, "lon_deg": -17.436158, "rsrp_dbm": -81.0, "accuracy_m": None,
     }),
     "G-NetTrack Pro of Cork": (fakes.cork, {
-        "row": 1, "user": "0", "cell": "10805003", "time": "2024-03-01 10:00:00+00:00",
+        "row": 2, "user": "0", "cell": "10805003", "time": "2024-03-01 10:00:00+00:00",
         "lat_deg": 51.9, "lon_deg": -8.5, "rsrp_dbm": -95.0, "accuracy_m": None,
     }),
     "Tower Collector": (fakes.towercollector, {
-        "row": 1, "user": "Google Pixel 6", "cell": "260-2-42042",
+        "row": 2, "user": "Google Pixel 6", "cell": "260-2-42042",
         "time": "2024-03-01 10:00:00+00:00", "lat_deg": 52.2, "lon_deg": 21.0,
         "rsrp_dbm": -97.0, "accuracy_m": 9.5,
     }),

@@ -9,6 +9,7 @@ from veilmap.errors import UserError
 from veilmap.sources import read
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.sources.scan import collected, readable
 
 HEADER = "user,cell,time,lat,lon,rsrp,accuracy"
 ROWS = [
@@ -73,7 +74,9 @@ def test_the_users_own_column_names(tmp_path):
 
 def test_a_file_of_one_user_and_one_cell_without_columns_for_them(tmp_path):
     path = write(tmp_path, "2024-03-01 10:00:00,51.5,-0.1,-96", header="time,lat,lon,rsrp")
-    with pytest.raises(UserError, match="no column that looks like the user; name it with --user"):
+    with pytest.raises(
+        UserError, match=r"no column that looks like the user \(name it with --user"
+    ):
         read(path)
     data = read(path, Columns(user="none", cell_column="none"))
     assert (data.users, data.cells) == (["0"], ["0"])
@@ -86,17 +89,17 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path):
 
 
 BAD_ROWS = {
-    "missing or unreadable position (first at row 4: None": "u,7,2024-03-01 10:00:09,x,-0.1,-96,1",
-    "missing or unreadable position (first at row 4:": "u,7,2024-03-01 10:00:09,NaN,-0.1,-96,1",
-    "position out of range (first at row 4: 91.0, -0.1)": "u,7,2024-03-01 10:00:09,91,-0.1,-96,1",
-    "position (0, 0) (first at row 4)": "u,7,2024-03-01 10:00:09,0,0,-96,1",
-    "signal at or above 0 dBm (first at row 4: 99.0)": "u,7,2024-03-01 10:00:09,51,0,99,1",
-    "signal at or below -200 dBm (first at row 4: -200.0)": "u,7,2024-03-01 10:00:09,51,0,-200,1",
-    "missing or unreadable signal (first at row 4)": "u,7,2024-03-01 10:00:09,51,0,-,1",
-    "missing or unreadable time (first at row 4)": "u,7,2024-02-30 10:00:09,51,0,-96,1",
-    "missing user (first at row 4)": ",7,2024-03-01 10:00:09,51,0,-96,1",
-    "missing cell (first at row 4)": "u,,2024-03-01 10:00:09,51,0,-96,1",
-    "duplicate of an earlier row (first at row 4)": ROWS[1],
+    "unreadable position (first at line 5: 'x', '-0.1')": "u,7,2024-03-01 10:00:09,x,-0.1,-96,1",
+    "unreadable position (first at line 5: 'NaN'": "u,7,2024-03-01 10:00:09,NaN,-0.1,-96,1",
+    "position out of range (first at line 5: 91.0, -0.1)": "u,7,2024-03-01 10:00:09,91,-0.1,-96,1",
+    "position (0, 0) (first at line 5)": "u,7,2024-03-01 10:00:09,0,0,-96,1",
+    "signal at or above 0 dBm (first at line 5: 99.0)": "u,7,2024-03-01 10:00:09,51,0,99,1",
+    "signal at or below -200 dBm (first at line 5: -200.0)": "u,7,2024-03-01 10:00:09,51,0,-200,1",
+    "missing or unreadable signal (first at line 5: '-')": "u,7,2024-03-01 10:00:09,51,0,-,1",
+    "unreadable time (first at line 5: '2024-02-30 10:00')": "u,7,2024-02-30 10:00,51,0,-96,1",
+    "missing user (first at line 5)": ",7,2024-03-01 10:00:09,51,0,-96,1",
+    "missing cell (first at line 5)": "u,,2024-03-01 10:00:09,51,0,-96,1",
+    "duplicate of an earlier row (first at line 5)": ROWS[1],
 }
 
 
@@ -106,7 +109,8 @@ def test_a_bad_row_is_refused_by_kind_and_can_be_dropped(tmp_path, kind):
     with pytest.raises(UserError) as caught:
         read(path)
     message = str(caught.value)
-    assert f"1 with {kind}" in message
+    assert ": 1 with " in message
+    assert kind in message
     assert "1 invalid of 4 rows" in message
     assert "--drop-invalid" in message
     data = read(path, reading=Reading(drop_invalid=True))
@@ -371,7 +375,7 @@ def test_names_that_are_not_utf_8_deep_in_a_file_are_not_merged(tmp_path):
         for user in (b"Jos\xe9", b"Jos\xe8"):
             file.write(user + b",7,2024-03-01 10:00:00,51.50,-0.10,-96,10\n")
     with pytest.raises(
-        UserError, match=r"2 with a user or cell that is not UTF-8 \(first at row 3,0"
+        UserError, match=r"2 with a user or cell that is not UTF-8 \(first at line 3,0"
     ):
         read(path)
 
@@ -389,3 +393,70 @@ def test_a_path_that_is_not_there_is_shown_as_given(tmp_path, monkeypatch, data)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=f"there is no file '{data}'"):
         read(data)
+
+
+def test_all_columns_that_are_missing_are_told_at_once(tmp_path):
+    path = write(tmp_path, "1,2", header="a,b")
+    with pytest.raises(UserError) as caught:
+        read(path, Columns(signal="power"))
+    message = str(caught.value)
+    assert message.startswith(
+        "data.csv has no column that looks like the user (name it with --user"
+    )
+    for text in ("the cell (name it with --cell-column", "the time (", "the lat (", "the lon ("):
+        assert f"none that looks like {text}" in message
+    assert ", none 'power', none that" in message
+    assert message.endswith("; it has: a, b")
+
+
+def test_signals_that_are_all_positive_are_no_reason_to_drop_all_rows(tmp_path):
+    path = write(tmp_path, *(row.replace("-9", "4") for row in ROWS))
+    for reading in (Reading(), Reading(drop_invalid=True)):
+        with pytest.raises(
+            UserError, match="no signal is negative, so it is no RSRP in dBm"
+        ) as told:
+            read(path, reading=reading)
+        assert "--drop-invalid" not in str(told.value)
+
+
+def test_an_unreadable_value_deep_in_a_folder_is_shown_as_it_is_written(tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    write(folder, *ROWS, name="a.csv")
+    write(folder, ROWS[0], "u,7,soon,51,0,-96,1", "u,7,2024-03-01 10:00:09,51,0,x,1", name="b.csv")
+    with pytest.raises(UserError, match=r"time \(first at line 3 of b.csv: 'soon'\)") as caught:
+        read(folder)
+    assert "signal (first at line 4 of b.csv: 'x')" in str(caught.value)
+
+
+def test_a_row_of_a_parquet_file_counts_from_one_and_shows_its_value(tmp_path):
+    path = tmp_path / "data.parquet"
+    pl.read_csv(write(tmp_path, *ROWS, "u,7,2024-03-01 10:00:09,51,0,,1")).write_parquet(path)
+    with pytest.raises(UserError, match=r"signal \(first at row 4: nothing\)"):
+        read(path)
+
+
+@pytest.mark.parametrize("kind", [pl.Duration("us"), pl.List(pl.Float64), pl.Binary()])
+def test_a_column_of_a_kind_without_numbers_is_one_clear_line(tmp_path, kind):
+    path = tmp_path / "data.parquet"
+    table = pl.read_csv(write(tmp_path, *ROWS)).with_columns(lat=pl.lit(None, kind))
+    table.write_parquet(path)
+    with pytest.raises(UserError, match=r"data.parquet.*(check|map)"):
+        read(path)
+
+
+def test_a_panic_of_the_library_is_one_clear_line():
+    with (
+        pytest.raises(
+            UserError, match=r"cannot read data.parquet: torn; check that the file is whole"
+        ),
+        readable("data.parquet"),
+    ):
+        raise pl.exceptions.PanicException("torn\nat line 3")
+
+
+def test_columns_that_differ_in_length_are_refused(monkeypatch):
+    """A flipped bit in a Parquet file's counts gives such tables."""
+    monkeypatch.setattr(pl.DataFrame, "height", property(lambda frame: 3))
+    with pytest.raises(UserError, match=r"data.parquet is damaged: its columns differ in length"):
+        collected(pl.LazyFrame({"a": [1, 2]}), "data.parquet")

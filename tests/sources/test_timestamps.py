@@ -7,7 +7,7 @@ from veilmap.sources.timestamps import time_expression
 
 def utc(values, timezone="UTC", time_format=None):
     sample = pl.Series("t", values)
-    expression = time_expression(sample, time_format, timezone)
+    expression = time_expression(sample, time_format, timezone, "data.csv")
     times = sample.to_frame().select(expression).to_series()
     return [None if time is None else time.strftime("%Y-%m-%d %H:%M:%S.%f") for time in times]
 

@@ -325,3 +325,18 @@ def test_a_run_from_before_there_were_defences_is_read(run, tmp_path):
 
 def replace_seconds(scores, like):
     return {name: replace(each, seconds=like[name].seconds) for name, each in scores.items()}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", r"settings.json is not what a run has written \(.* at line 1, column 2\); fetch it"),
+        ("{}", "settings.json is not what a run has written: .*"),
+        ('{"data": 5}', "settings.json is not what a run has written: .*"),
+        ('{"campaign": {}}', "cell is missing; add it"),
+    ],
+)
+def test_a_damaged_record_of_a_run_is_one_line(tmp_path, content, message):
+    (tmp_path / "settings.json").write_text(content)
+    with pytest.raises(UserError, match=message):
+        attack(tmp_path)

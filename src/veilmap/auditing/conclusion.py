@@ -16,7 +16,7 @@ from veilmap.auditing.redaction import (
 )
 from veilmap.auditing.remarks import remarks
 from veilmap.auditing.unit import Result, Row
-from veilmap.auditing.words import headline, knows, oracle, sentences
+from veilmap.auditing.words import headline, knows, oracle, scarcity, sentences
 from veilmap.auditing.work import Work
 from veilmap.errors import UserError
 from veilmap.report.page.content import Advice, Content, Made, Verdict
@@ -73,7 +73,11 @@ def _verdict(work: Work, ranking: Ranking, results: Sequence[Result]) -> Verdict
     used = dict.fromkeys(name for each in results for name in each.oracle)
     return Verdict(
         headline=headline(ranking, work.targets),
-        sentences=(*sentences(ranking), *remarks(work.prepared, results)),
+        sentences=(
+            *scarcity(work.prepared),
+            *sentences(ranking),
+            *remarks(work.prepared, results),
+        ),
         knows=knows(work.settings),
         oracle=oracle(list(used)),
         advice=_advice(work, ranking),

@@ -6,9 +6,12 @@ from math import isfinite
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.report.page.content import Spread, Strongest
+from veilmap.study.prepare import Prepared
 
 # A found place so near is a place where the user was.
 NEAR_M = 50.0
+# A cell with fewer is audited with a warning.
+FEW_ROWS, FEW_USERS, FEW_ROUNDS = 500, 2, 3
 # The figures that stand in for privacy: how they read, their format and unit.
 PRIVACY = {"home_error_m": ("home within", ",.0f", "m"), "emd_paper": ("EMD", ".1f", "√m")}
 _SHORT = {"home_error_m": "home", "emd_paper": "EMD"}
@@ -30,6 +33,23 @@ ORACLE = {
     "public sample": "the gan learned from a sample of everybody's data",
     "the start of dlg": "dlg started near the true centroid of each round",
 }
+
+
+def scarcity(prepared: Prepared) -> Iterator[str]:
+    """A warning where the data are so few that another week or another user may turn it around."""
+    counts = {
+        "row": (len(prepared.data), FEW_ROWS),
+        "user": (len(prepared.users), FEW_USERS),
+        "round": (len(prepared.rounds), FEW_ROUNDS),
+    }
+    few = [
+        f"{n:,} {what}{'' if n == 1 else 's'}" for what, (n, least) in counts.items() if n < least
+    ]
+    if few:
+        yield (
+            f"The cell has only {' and '.join(few)}: figures from so few data say little about "
+            "others; give more data, or choose another --cell or a shorter --interval."
+        )
 
 
 def metres(figure: Spread) -> str:

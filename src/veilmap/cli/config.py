@@ -22,8 +22,8 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
         for argument in arguments:
             if option in argument.names and argument.tokens:
                 path = Path(argument.tokens[0].value)
-                values = _flat(path)
-                # Tables that this command has no use for were checked by _flat all the same.
+                values = flat_settings(path)
+                # Tables that this command has no use for were checked all the same.
                 layer = Dict(
                     values, source=str(path), use_commands_as_keys=False, allow_unknown=True
                 )
@@ -47,7 +47,7 @@ def _refuse_fractions(arguments: ArgumentCollection) -> None:
                     raise UserError(f"{argument.name} must be a whole number, got {token.value!r}")
 
 
-def _flat(path: Path) -> dict[str, Any]:
+def flat_settings(path: Path) -> dict[str, Any]:
     """The values of a settings file by option name, after a check of the whole file."""
     from veilmap.auditing.settings import AuditFile
     from veilmap.settings import load_toml, parse

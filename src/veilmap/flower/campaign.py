@@ -10,11 +10,10 @@ from veilmap.defences.defence import Defence
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
-from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
-from veilmap.settings import parse, plain
+from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import MapFacts
 from veilmap.study.protection import Protection
 
@@ -87,10 +86,7 @@ class Campaign:
     @classmethod
     def of_text(cls, text: str) -> "Campaign":
         """What ``text`` gave."""
-        try:
-            content = parse_json(text)
-        except ValueError as error:
-            raise UserError(f"a campaign is JSON, and this is not ({error})") from None
+        content = load_json(text, "a campaign is JSON, and this is not", "run it anew")
         return parse(cls, content, "campaign")
 
     @property

@@ -12,11 +12,11 @@ from safetensors.numpy import save
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.files import PRIVATE, parse_json, write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.sight import what_the_server_sees
 from veilmap.model.network import Floats
-from veilmap.settings import parse, plain
+from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.study.results import result_row, results, versions
 from veilmap.study.run_folder import RunFolder
@@ -138,8 +138,9 @@ def finished_rounds(out: Path) -> int:
 def _read(file: Path) -> tuple[_Checkpoint, Floats]:
     try:
         with safe_open(file, framework="numpy") as content:
-            facts = parse_json((content.metadata() or {})["checkpoint"])
+            text = (content.metadata() or {})["checkpoint"]
             weights: Floats = content.get_tensor("weights")
-    except (SafetensorError, KeyError, OSError, ValueError) as error:
+    except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
         raise UserError(f"{file} is not a checkpoint ({error!r}); remove it") from None
+    facts = load_json(text, f"{file} is not a checkpoint", "remove it")
     return parse(_Checkpoint, facts, f"{file} is not a checkpoint"), weights

@@ -9,13 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from math import hypot
 from pathlib import Path
 
-from veilmap.errors import UserError
-from veilmap.files import parse_json
+from veilmap.errors import UserError, shown
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.machines.private_files import private_folder, write_private
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
-from veilmap.settings import parse
+from veilmap.settings import load_json, parse
 
 SCHEMA = 1
 _SEED_BITS = 128
@@ -75,13 +74,12 @@ class Ledger:
         if not path.exists():
             own = secrets.randbits(_SEED_BITS) if seed is None else seed
             return cls(own, study=seed is not None)
-        try:
-            content = parse_json(path.read_bytes())
-            schema = content.pop("schema")
-        except (ValueError, AttributeError, KeyError, TypeError) as error:
-            raise UserError(f"{path} is not a node's ledger ({error!r}); restore it") from None
+        content = load_json(path.read_bytes(), f"{path} is not a node's ledger", "restore it")
+        schema = content.pop("schema", None)
         if schema != SCHEMA:
-            raise UserError(f"{path} has schema {schema!r}; this veilmap reads {SCHEMA}")
+            raise UserError(
+                f"{path} has schema {shown(schema)}; this veilmap reads {SCHEMA}; restore it"
+            )
         kept = parse(cls, content, f"{path} is not a node's ledger")
         if (kept.seed if kept.study else None) != seed:
             raise UserError(

@@ -57,7 +57,8 @@ class NodeFile:
 def load_node_file(path: Path) -> NodeFile:
     """The settings, with paths that hold wherever the node is started."""
     content = load_toml(path)
-    if "data" not in content.get("node", {}):
+    node = content.get("node")
+    if not isinstance(node, dict) or "data" not in node:
         raise UserError(f'{path} does not say where the measurements are; write [node] data = "…"')
     settings = parse(NodeFile, content, str(path))
     here, place = path.resolve().parent, settings.node

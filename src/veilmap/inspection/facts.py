@@ -84,7 +84,7 @@ def inspect(
     with readable(source):
         rows = scanned.table.drop("row", "file", strict=False)
         rows.sink_batches(tally.add, chunk_size=CHUNK_ROWS, maintain_order=True)
-        faults = _first_faults(scanned.table) if tally.suspicious else ()
+        faults = _first_faults(scanned) if tally.suspicious else ()
         passed_over = scanned.count_passed_over()
     if not tally.facts:
         why = "; ".join(map(str, (*faults, *passed_over))) or "the filters leave none"
@@ -197,10 +197,10 @@ _MERGED_FACTS = [
 ]
 
 
-def _first_faults(rows: pl.LazyFrame) -> tuple[Fault, ...]:
+def _first_faults(scanned: Scan) -> tuple[Fault, ...]:
     """A further pass, only for a file that has faults: how many of which kind, the first where."""
-    wrong = rows.with_columns(fault_kind()).filter(pl.col("fault").is_not_null())
-    return count_faults(wrong)
+    wrong = scanned.table.with_columns(fault_kind()).filter(pl.col("fault").is_not_null())
+    return count_faults(wrong, scanned.origin)
 
 
 def _roles(roles: Mapping[str, str | None]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.files import PRIVATE, parse_json, remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, held_file
@@ -73,7 +73,7 @@ def reproduce(
     if page is not None and out is None:
         raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
-    others = {} if beside is None else _findings_of(Path(beside))
+    others = {} if beside is None else findings_of(Path(beside))
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
         sweep = Sweep(specs, wanted, given, quick)
@@ -196,9 +196,20 @@ def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {**results(about, rows, []), "claims": claims}
 
 
-def _findings_of(folder: Path) -> dict[tuple[str, str], Finding]:
-    content = _read(folder)
-    return {(each["label"], each["says"]): Finding.read(each) for each in content["claims"]}
+def findings_of(folder: Path) -> dict[tuple[str, str], Finding]:
+    """What a finished reproduction found, by label and claim.
+
+    Raises:
+        UserError: there is none in the folder, or its file is damaged.
+    """
+    try:
+        claims = _read(folder)["claims"]
+        return {(each["label"], each["says"]): Finding.read(each) for each in claims}
+    except (LookupError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{folder / RESULTS} has claims that cannot be read ({shown(error)}); run it again, "
+            "or give another folder to --beside"
+        ) from None
 
 
 def _data_of(folder: Path) -> str:
@@ -209,8 +220,9 @@ def _read(folder: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = parse_json((folder / RESULTS).read_bytes())
         content["claims"], content["settings"]["data"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise UserError(
-            f"{folder} holds no finished reproduction; give the --out of one to --beside"
+            f"{folder} holds no finished reproduction in {RESULTS}; give the --out of one to "
+            "--beside"
         ) from None
     return content

@@ -1,7 +1,7 @@
 """The map sampled on a square grid."""
 
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from veilmap.geo import Projection
 from veilmap.signal_map.signal_map import SignalMap
 
 MAX_PIXELS = 25_000_000
+MIN_STEP_M, MAX_STEP_M = 1e-3, 1e6  # a millimetre, and the width of a zone of UTM
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ class Raster:
         area = signal_map.facts.area
         size_m = max(area.width_m, area.height_m)
         step_m = _round_step(size_m / longest_side) if resolution_m is None else resolution_m
-        if not (isfinite(step_m) and step_m > 0):
-            raise out_of_range("resolution", "a number of metres above 0", resolution_m)
+        if not MIN_STEP_M <= step_m <= MAX_STEP_M:
+            demand = f"a number of metres from {MIN_STEP_M:g} to {MAX_STEP_M:g}"
+            raise out_of_range("resolution", demand, resolution_m)
         columns, rows = (max(ceil(side / step_m), 1) for side in (area.width_m, area.height_m))
         if columns * rows > max_pixels:
             raise UserError(

@@ -13,14 +13,15 @@ from safetensors.numpy import save
 
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, shown
-from veilmap.files import PRIVATE, parse_json, write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
 from veilmap.model.training import predict
-from veilmap.settings import parse
+from veilmap.settings import load_json, parse
 
 SCHEMA = 1
+_ANEW = "fetch it again, or train it anew"
 
 
 @dataclass(frozen=True)
@@ -73,17 +74,15 @@ class SignalMap:
         """Read what ``save`` wrote."""
         try:
             with safe_open(path, framework="numpy") as file:
-                content = parse_json((file.metadata() or {})["veilmap_model"])
-                facts = _facts(content, path)
+                text = (file.metadata() or {})["veilmap_model"]
+                facts = _facts(load_json(text, f"{path} is not a veilmap model", _ANEW), path)
                 _check(file.get_slice("weights"), facts, path)
                 weights = file.get_tensor("weights")
         except FileNotFoundError:
             raise UserError(f"there is no model {path}; make one with: veilmap train") from None
-        except UserError:
-            raise
-        except (SafetensorError, KeyError, TypeError, OSError, ValueError) as error:
+        except (SafetensorError, KeyError, TypeError, OSError) as error:
             reason = str(error).splitlines()[0]
-            raise UserError(f"{path} is not a veilmap model ({reason})") from None
+            raise UserError(f"{path} is not a veilmap model ({reason}); {_ANEW}") from None
         if not np.isfinite(weights).all():
             raise UserError(f"{path} holds weights that are not finite; train it anew")
         return cls(facts, weights)
@@ -95,13 +94,13 @@ def _check(declared: Any, facts: MapFacts, path: str | Path) -> None:
     if shape != [facts.network.size] or kind != "F32":
         raise UserError(
             f"{path} holds weights of shape {shape} and type {kind}, "
-            f"but its network has {facts.network.size:,} of type F32"
+            f"but its network has {facts.network.size:,} of type F32; {_ANEW}"
         )
 
 
 def _facts(content: Mapping[str, Any], path: str | Path) -> MapFacts:
     if content["schema"] != SCHEMA:
         raise UserError(
-            f"{path} has schema {shown(content['schema'])}; this veilmap reads {SCHEMA}"
+            f"{path} has schema {shown(content['schema'])}; this veilmap reads {SCHEMA}; {_ANEW}"
         )
     return parse(MapFacts, content["facts"], f"{path} is not a veilmap model")

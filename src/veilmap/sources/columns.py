@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 
 NO_COLUMN = "none"
 FILE = "file"  # of several files: the name of the one that a row is from
@@ -58,49 +58,53 @@ class Columns:
         ``known`` are the columns of a known format: they come after the user's own and before the
         guesses. Such a format may have no user: then all rows are one user's.
         """
-        roles = {
-            role.name: self._resolve(role.name, header, source, known) for role in fields(self)
-        }
+        roles = {role.name: self._find(role.name, header, known) for role in fields(self)}
+        lacking = [
+            self._lack(role, header)
+            for role, name in roles.items()
+            if name is None and self._is_needed(role, known)
+        ]
+        if lacking:
+            raise UserError(
+                f"{source} has no column {', none '.join(lacking)}; it has: {_list(header)}"
+            )
         for one, other in combinations(("time", "lat", "lon", "signal"), 2):
             if roles[one] == roles[other]:
                 raise UserError(
-                    f"column {roles[one]!r} of {source} cannot be both {one} and {other}; "
+                    f"column {shown(roles[one])} of {source} cannot be both {one} and {other}; "
                     f"name them with --{one} and --{other}"
                 )
         return roles
 
-    def _resolve(
-        self, role: str, header: Sequence[str], source: str, known: "Columns | None"
-    ) -> str | None:
+    def _find(self, role: str, header: Sequence[str], known: "Columns | None") -> str | None:
         wanted: str | None = getattr(self, role)
-        if wanted == NO_COLUMN and role in REPLACEABLE and wanted not in header:
-            return None
         if wanted is not None:
-            if wanted not in header:
-                raise UserError(f"{source} has no column {wanted!r}; it has: {_list(header)}")
-            return wanted
+            return wanted if wanted in header else None
         usual = getattr(known, role, None)
-        found = usual if usual in header else _guess(role, header)
-        may_lack = role in OPTIONAL or (role == "user" and known is not None)
-        if found is None and not may_lack:
-            raise _missing(role, header, source)
-        return found
+        return usual if usual in header else _guess(role, header)
+
+    def _is_needed(self, role: str, known: "Columns | None") -> bool:
+        wanted: str | None = getattr(self, role)
+        if wanted is not None:
+            return not (wanted == NO_COLUMN and role in REPLACEABLE)
+        return not (role in OPTIONAL or (role == "user" and known is not None))
+
+    def _lack(self, role: str, header: Sequence[str]) -> str:
+        """Which column there should be, and how to say that another is meant."""
+        wanted: str | None = getattr(self, role)
+        if wanted is not None:
+            return shown(wanted)
+        option = "--" + role.replace("_", "-")
+        instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
+        if role == "user" and FILE in header:
+            instead += f", or {option} {FILE} to make every file a user"
+        word = role.removesuffix("_column")
+        return f"that looks like the {word} (name it with {option} COLUMN{instead})"
 
 
 def _guess(role: str, header: Sequence[str]) -> str | None:
     plain = {_plain(name): name for name in reversed(header)}
     return next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
-
-
-def _missing(role: str, header: Sequence[str], source: str) -> UserError:
-    option = "--" + role.replace("_", "-")
-    instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
-    if role == "user" and FILE in header:
-        instead += f", or {option} {FILE} to make every file a user"
-    return UserError(
-        f"{source} has no column that looks like the {role.removesuffix('_column')}; "
-        f"name it with {option} COLUMN{instead} (it has: {_list(header)})"
-    )
 
 
 def _plain(name: str) -> str:

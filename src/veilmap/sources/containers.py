@@ -5,6 +5,7 @@ import lzma
 import os
 import re
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -21,6 +22,8 @@ from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, Spending, gunzi
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError,
     RuntimeError,  # packed by a method that Python does not know
+    # Nonsense in a header, which the libraries do not look for.
+    UnicodeError, LookupError, OverflowError, struct.error,
 )  # fmt: skip
 
 _ENCRYPTED = 1  # a flag of a zip's members
@@ -91,10 +94,10 @@ def _of_zip(path: Path, name: str) -> Iterator[Piece]:
     budget = Budget(name, path.stat().st_size)
     try:
         archive = zipfile.ZipFile(path)
-    except _BROKEN as error:
+    except (*_BROKEN, ValueError) as error:
         raise UserError(f"{name} is a broken zip file ({error}); pack it again") from error
     with archive:
-        members = [each for each in archive.infolist() if not each.is_dir()]
+        members = [each for each in archive.infolist() if not each.filename.endswith("/")]
         for member in members:
             budget.meet_member()
             is_link = stat.S_ISLNK(member.external_attr >> 16)
@@ -115,7 +118,9 @@ def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budge
         with archive.open(member) as file:
             unpacked = Spending(file, budget)
             content = b"".join(iter(lambda: unpacked.read(CHUNK_BYTES), b""))
-    except _BROKEN as error:
+    except UserError:
+        raise
+    except (*_BROKEN, ValueError) as error:
         fault = UserError(f"{member.filename} is broken in the zip ({error}); pack it again")
         return Piece(member.filename, fault)
     return _member(member.filename, content, budget)

@@ -9,13 +9,14 @@ from typing import Any
 import polars as pl
 
 from veilmap.errors import UserError
+from veilmap.faults import Origin
 from veilmap.sources import geosubmit, radiocells, tables
 from veilmap.sources.columns import FILE, Columns
 from veilmap.sources.containers import is_container, pieces
 from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
-from veilmap.sources.scan import Scan, readable
+from veilmap.sources.scan import Scan, collected, readable
 
 # The first sign of a document → who reads it; what begins otherwise is a table.
 DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
@@ -82,7 +83,9 @@ class _Found:
             return scan
         # Read at once, so that the text need not be kept.
         passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
-        return replace(scan, table=scan.table.collect().lazy(), passed_over=passed_over)
+        table = collected(scan.table, piece.name)
+        origin = replace(scan.origin, written=_unread(table, scan.origin.written))
+        return replace(scan, table=table.lazy(), passed_over=passed_over, origin=origin)
 
     def _document(self, document: Document, source: str) -> Scan:
         columns = dict(zip(document.SCHEMA, zip(*self._rows[document], strict=True), strict=True))
@@ -93,7 +96,18 @@ class _Found:
         scan = tables.canonical(
             raw.lazy(), known, self._columns, reading, source, with_file=with_file
         )
-        return replace(scan, formats={known.name: self._counts[document]})
+        lines = self._files[document] if document is radiocells else ()
+        origin = replace(scan.origin, in_lines=frozenset(lines))
+        return replace(scan, formats={known.name: self._counts[document]}, origin=origin)
+
+
+def _unread(table: pl.DataFrame, written: pl.LazyFrame | None) -> pl.LazyFrame | None:
+    """What the file has in rows that lack a value; mostly there is none."""
+    lacks = pl.any_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
+    rows = table.filter(lacks)["row"]
+    if written is None or rows.is_empty():
+        return None
+    return written.filter(pl.col("row").is_in(rows.implode())).collect().lazy()
 
 
 def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
@@ -107,6 +121,7 @@ def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
     formats: Counter[str] = Counter()
     for scan in scans:
         formats.update(scan.formats)
+    written = [scan.origin.written for scan in scans if scan.origin.written is not None]
     others = [scan.passed_over for scan in scans if scan.passed_over is not None]
     return Scan(
         table=pl.concat([scan.table for scan in scans]),
@@ -115,6 +130,10 @@ def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
         formats=formats,
         left_out=left_out,
         passed_over=pl.concat(others) if others else None,
+        origin=Origin(
+            in_lines=frozenset().union(*(scan.origin.in_lines for scan in scans)),
+            written=pl.concat(written) if written else None,
+        ),
     )
 
 

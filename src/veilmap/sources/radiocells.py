@@ -1,8 +1,9 @@
 """Radiocells (openBmap) upload files: XML, one file per upload of a device.
 
-A row is one cell of a scan. Only the serving cell has its signal in dBm; neighbours are passed
-over. The position is that of the ``begin`` fix, taken as the scan starts; the ``end`` fix stands in
-where there is no other. The older logger (FSOnen1) has one fix per scan, without type and accuracy.
+A row is one cell of a scan, numbered by its line. Only the serving cell has its signal in dBm;
+neighbours are passed over. The position is that of the ``begin`` fix, taken as the scan starts; the
+``end`` fix stands in where there is no other. The older logger (FSOnen1) has one fix per scan,
+without type and accuracy.
 """
 
 from typing import Any
@@ -61,8 +62,8 @@ def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
     Raises:
         UserError: it is broken XML, declares entities, or is no log of cells.
     """
-    log = _Log(name)
     parser = expat.ParserCreate()
+    log = _Log(name, parser)
     parser.StartElementHandler, parser.EndElementHandler = log.start, log.end
     parser.StartDoctypeDeclHandler = log.refuse_doctype
     try:
@@ -82,21 +83,21 @@ def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
 class _Log:
     """What the parser has met: the rows so far, and the scan that it is in."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, parser: expat.XMLParserType) -> None:
         self.rows: list[tuple[Any, ...]] = []
-        self._name, self._depth = name, 0
+        self._name, self._parser, self._depth = name, parser, 0
         self._device: str | None = None
         self._swapped: tuple[str, ...] = ()
         self._time: str | None = None
         self._fixes: dict[str, dict[str, str]] = {}
-        self._cells: list[tuple[str, dict[str, str]]] = []
+        self._cells: list[tuple[int, str, dict[str, str]]] = []
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise UserError(f"{self._name} nests its elements too deeply for a log; leave it out")
         if element in _CELLS:
-            self._cells.append((element, attributes))
+            self._cells.append((self._parser.CurrentLineNumber, element, attributes))
         elif element == "gps":
             self._fixes[attributes.get("type", "")] = attributes
         elif element == "scan":
@@ -119,9 +120,9 @@ class _Log:
                 f"{self._name} has a device, time or position of more than {_LONGEST:,} letters; "
                 "leave it out"
             )
-        for name, cell in self._cells:
+        for line, name, cell in self._cells:
             values = (cell.get(each) for each in ("mcc", "mnc", "lac", "id", "ss", "act"))
-            self.rows.append((len(self.rows) + 1, *place, name, *values))
+            self.rows.append((line, *place, name, *values))
 
     def refuse_doctype(self, *_: object) -> None:
         raise UserError(

@@ -10,7 +10,7 @@ from veilmap.settings import plain
 from veilmap.sources.columns import Columns
 from veilmap.sources.gathering import gather
 from veilmap.sources.reading import Reading
-from veilmap.sources.scan import Scan, readable
+from veilmap.sources.scan import Scan, collected, readable
 
 # The name on the command line is that of the module. It is loaded when the world is made: scipy,
 # which streets and radio need, would take a file's readers longer to load than most files to read.
@@ -29,17 +29,18 @@ def read(
     scanned = scan(data, columns, reading)
     source = Path(data).name
     with readable(source):
-        frame = scanned.table.collect(engine="streaming")
+        frame = collected(scanned.table, source)
         passed_over = scanned.count_passed_over()
-    return Measurements.of(
-        frame,
-        timezone=scanned.timezone,
-        source=source,
-        drop_invalid=reading.drop_invalid,
-        passed_over=passed_over,
-        left_out=scanned.left_out,
-        read_with={"path": str(data), "columns": plain(columns), "reading": plain(reading)},
-    )
+        return Measurements.of(
+            frame,
+            timezone=scanned.timezone,
+            source=source,
+            drop_invalid=reading.drop_invalid,
+            passed_over=passed_over,
+            left_out=scanned.left_out,
+            origin=scanned.origin,
+            read_with={"path": str(data), "columns": plain(columns), "reading": plain(reading)},
+        )
 
 
 def scan(data: str | Path, columns: Columns = Columns(), reading: Reading = Reading()) -> Scan:

@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 
 import polars as pl
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.geo import box_faults
 from veilmap.sources.timestamps import parse_moment
 
@@ -45,7 +45,7 @@ class Reading:
     def _faults(self) -> Iterator[UserError]:
         if self.timezone is not None and self.timezone not in available_timezones():
             yield UserError(
-                f"unknown time zone {self.timezone!r}; give an IANA name such as Europe/Athens"
+                f"unknown time zone {shown(self.timezone)}; give an IANA name such as Europe/Athens"
             )
         else:
             for text in (self.since, self.until):

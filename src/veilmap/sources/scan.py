@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.faults import Fault
+from veilmap.faults import Fault, Origin
 
 _NAMED_KINDS = 8
+_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Scan:
         formats: the recognised formats, and how many files have each.
         left_out: the files that could not be read, each with the reason.
         passed_over: the ``kind`` of each row that is sound but no measurement of RSRP.
+        origin: how a row is found again in its file.
     """
 
     table: pl.LazyFrame
@@ -34,6 +36,7 @@ class Scan:
     formats: Mapping[str, int] = field(default_factory=dict)
     left_out: tuple[tuple[str, str], ...] = ()
     passed_over: pl.LazyFrame | None = None
+    origin: Origin = field(default_factory=Origin)
 
     def count_passed_over(self) -> tuple[Fault, ...]:
         """The rows passed over in the whole source, whatever the filters, most frequent first."""
@@ -46,14 +49,26 @@ class Scan:
         return (*faults, Fault("other kinds", others)) if others else tuple(faults)
 
 
+def collected(table: pl.LazyFrame, source: str) -> pl.DataFrame:
+    """All rows; a damaged Parquet file may give columns that differ in length."""
+    frame = table.collect(engine="streaming")
+    if {len(column) for column in frame.get_columns()} != {frame.height}:
+        raise UserError(
+            f"{source} is damaged: its columns differ in length; fetch it again or leave it out"
+        )
+    return frame
+
+
 @contextmanager
 def readable(source: str) -> Iterator[None]:
     """Within the block, what the table reader cannot take becomes one line."""
     try:
         yield
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).strip().splitlines()[0]
+    # A panic of the library's is no Exception; damage inside of a Parquet file may cause one.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:_LONGEST_REASON]
         raise UserError(f"cannot read {source}: {reason}; check that the file is whole") from error
     except OSError as error:
-        reason = error.strerror or str(error).splitlines()[0]
-        raise UserError(f"cannot read {source}: {reason}") from error
+        reason = error.strerror or (str(error) or type(error).__name__).splitlines()[0]
+        way_out = "check that the file is whole and that you may read it"
+        raise UserError(f"cannot read {source}: {reason}; {way_out}") from error

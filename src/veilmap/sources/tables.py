@@ -6,6 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from veilmap.errors import UserError
+from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
 from veilmap.sources import gnettrack, opencellid, towercollector
 from veilmap.sources.columns import FILE, Columns
@@ -24,19 +25,27 @@ _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
     """All rows of a file; the content decides what it is, names say little."""
-    if piece.head.startswith(PARQUET):
+    is_parquet = piece.head.startswith(PARQUET)
+    if is_parquet:
         if piece.is_packed:
             piece = Piece(piece.name, piece.read())
-        raw = pl.scan_parquet(piece.for_polars, glob=False)
+        texts = raw = pl.scan_parquet(piece.for_polars, glob=False)
         known = _recognise(_names(raw), Format("Parquet"))
         own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
         reading = replace(reading, timezone=reading.timezone or own)
     else:
-        raw, known = _scan_csv(piece, columns, of_several)
-    raw = raw.with_row_index(ROW, offset=1)
-    if of_several:
-        raw = raw.with_columns(pl.lit(piece.name).alias(FILE))
-    return canonical(raw, known, columns, reading, piece.name, with_file=of_several)
+        raw, texts, known = _scan_csv(piece, columns, of_several)
+    file = piece.name if of_several else None
+    # In a text the header is line 1, and the first row line 2.
+    raw, texts = (_numbered(each, 1 if is_parquet else 2, file) for each in (raw, texts))
+    scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=of_several)
+    in_lines = frozenset([] if is_parquet else [file])
+    return replace(scanned, origin=replace(scanned.origin, in_lines=in_lines))
+
+
+def _numbered(table: pl.LazyFrame, first: int, file: str | None) -> pl.LazyFrame:
+    table = table.with_row_index(ROW, offset=first)
+    return table if file is None else table.with_columns(pl.lit(file).alias(FILE))
 
 
 def canonical(
@@ -45,23 +54,50 @@ def canonical(
     columns: Columns,
     reading: Reading,
     source: str,
+    texts: pl.LazyFrame | None = None,
     *,
     with_file: bool,
 ) -> Scan:
-    """Raw columns, with the number and perhaps the file of each row, as veilmap knows them."""
+    """Raw columns, with the number and perhaps the file of each row, as veilmap knows them.
+
+    ``texts`` are the same columns before any of them was taken as numbers.
+    """
     header = [name for name in _names(raw) if name != ROW]
     raw = known.complete(raw, header)
     roles = columns.resolve([*header, *known.derived], source, known.columns)
     sample = _sample(raw, roles, reading, source)
     timezone = reading.timezone or "UTC"
-    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone)
+    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone, source)
     values = {"row": pl.col(ROW), **_canonical(sample, roles, time)}
     if with_file:
         values[FILE] = pl.col(FILE)
     table, passed_over = _part(raw, known)
     blank = pl.all_horizontal(pl.col(name).is_null() for name in set(roles.values()) if name)
     table = table.filter(~blank).select(**values)
-    return Scan(table, timezone, roles, {known.name: 1}, passed_over=passed_over)
+    written = _written(known.complete(raw if texts is None else texts, header), roles, with_file)
+    return Scan(
+        table,
+        timezone,
+        roles,
+        {known.name: 1},
+        passed_over=passed_over,
+        origin=Origin(written=written),
+    )
+
+
+def _written(texts: pl.LazyFrame, roles: Mapping[str, str | None], with_file: bool) -> pl.LazyFrame:
+    """What the file itself has where a time, a position and a signal should be."""
+    kinds = texts.collect_schema()
+    named = {"time": "time", "lat_deg": "lat", "lon_deg": "lon", "rsrp_dbm": "signal"}
+    columns = {name: _text(str(roles[role]), kinds) for name, role in named.items()}
+    file = {FILE: pl.col(FILE)} if with_file else {}
+    return texts.select(row=pl.col(ROW), **columns, **file)
+
+
+def _text(column: str, kinds: Mapping[str, pl.DataType]) -> pl.Expr:
+    kind = kinds[column]
+    has_none = kind.is_nested() or kind in (pl.Duration, pl.Binary, pl.Object)
+    return pl.lit(str(kind)) if has_none else pl.col(column).cast(pl.String)
 
 
 def _sample(
@@ -86,7 +122,10 @@ def _part(raw: pl.LazyFrame, known: Format) -> tuple[pl.LazyFrame, pl.LazyFrame 
     return raw.filter(kind.is_null()), raw.select(kind.alias("kind")).drop_nulls()
 
 
-def _scan_csv(piece: Piece, columns: Columns, of_several: bool) -> tuple[pl.LazyFrame, Format]:
+def _scan_csv(
+    piece: Piece, columns: Columns, of_several: bool
+) -> tuple[pl.LazyFrame, pl.LazyFrame, Format]:
+    """With numbers where they are plain, as it is written, and of which format it is."""
     options = dialect(piece)
     piece.check()
     texts = pl.scan_csv(piece.for_polars, **options)
@@ -95,7 +134,7 @@ def _scan_csv(piece: Piece, columns: Columns, of_several: bool) -> tuple[pl.Lazy
     further = [*known.derived, *([FILE] if of_several else [])]
     roles = columns.resolve([*header, *further], piece.name, known.columns)
     names = {name for role in _NUMBERS if (name := roles[role]) in header and name is not None}
-    return scan_numbers(piece, options, texts, sorted(names)), known
+    return scan_numbers(piece, options, texts, sorted(names)), texts, known
 
 
 def _recognise(header: list[str], otherwise: Format) -> Format:

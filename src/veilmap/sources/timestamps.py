@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 
 # The format that reads most of a sample is taken; of equals the first.
 FORMATS = (
@@ -48,8 +48,10 @@ _EPOCH_UNITS = ((1.0, 1e11), (1e3, 1e14), (1e6, 1e17), (1e9, float("inf")))
 _EARLIEST, _LATEST = datetime(1990, 1, 1), datetime(2100, 1, 1)
 
 
-def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -> pl.Expr:
-    """UTC times from the column that ``sample`` begins; unreadable ones are null."""
+def time_expression(
+    sample: pl.Series, time_format: str | None, timezone: str, source: str
+) -> pl.Expr:
+    """UTC times from the column of ``source`` that ``sample`` begins; unreadable ones are null."""
     column = pl.col(sample.name)
     if isinstance(sample.dtype, pl.Datetime):
         return _to_utc(column, sample.dtype.time_zone is not None, timezone)
@@ -57,17 +59,23 @@ def time_expression(sample: pl.Series, time_format: str | None, timezone: str) -
         return _to_utc(column.cast(pl.Datetime("us")), False, timezone)
     texts = sample.cast(pl.String).str.strip_chars().drop_nulls()
     if not texts.len():
-        raise UserError(f"column {sample.name!r} has no time in it; name it with --time COLUMN")
+        raise UserError(f"{_column(sample, source)} has no time in it; name it with --time COLUMN")
     epoch = _epoch(column, texts)
     as_numbers = texts.to_frame().select(epoch).to_series().count()
     if as_numbers == texts.len() and not time_format:
         return epoch  # no text of digits that a format reads is also a plausible number
-    chosen, as_texts = _own(time_format, texts) if time_format else _best(texts)
+    chosen, as_texts = _own(time_format, texts, source) if time_format else _best(texts, source)
     if as_numbers > as_texts:
         return epoch
     if not as_texts:
+        if not time_format and any(_is_dated(texts, known) for known in FORMATS):
+            raise UserError(
+                f"{_column(sample, source)} has times outside of the years {_EARLIEST.year} to "
+                f"{_LATEST.year - 1} (first: {shown(texts[0])}); mend them, or name another column "
+                "with --time"
+            )
         raise UserError(
-            f"column {sample.name!r} has times in an unknown form (first: {texts[0]!r}); "
+            f"{_column(sample, source)} has times in an unknown form (first: {shown(texts[0])}); "
             "give it with --time-format, for example '%d.%m.%Y %H:%M:%S'"
         )
     is_padded = sample.dtype != pl.String or sample.str.contains(r"^\s|\s$").any()
@@ -84,14 +92,14 @@ def parse_moment(text: str, timezone: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise UserError(
-            f"cannot read the time {text!r}; write it like 2017-08-30 or 2017-08-30T22:50:14"
+            f"cannot read the time {shown(text)}; write it like 2017-08-30 or 2017-08-30T22:50:14"
         ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=ZoneInfo(timezone))
     return moment.astimezone(UTC)
 
 
-def _best(texts: pl.Series) -> tuple[str, int]:
+def _best(texts: pl.Series, source: str) -> tuple[str, int]:
     """The known format that reads most of a sample, and how many it reads."""
     counts: dict[str, int] = {}
     for known in (*FORMATS, *AMBIGUOUS):
@@ -102,30 +110,43 @@ def _best(texts: pl.Series) -> tuple[str, int]:
     fitting = [known for known, count in counts.items() if count == most]
     if most and len(fitting) > 1 and fitting[0] in AMBIGUOUS:
         raise UserError(
-            f"times like {texts[0]!r} in column {texts.name!r} fit both {fitting[0]!r} and "
+            f"times like {texts[0]!r} in {_column(texts, source)} fit both {fitting[0]!r} and "
             f"{fitting[1]!r}; choose with --time-format"
         )
     return fitting[0], most
 
 
-def _own(time_format: str, texts: pl.Series) -> tuple[str, int]:
+def _own(time_format: str, texts: pl.Series, source: str) -> tuple[str, int]:
     """The user's format; Python's ``.%f`` is the fraction of a second that polars calls ``%.f``."""
     chosen = time_format.replace(".%f", "%.f")
     count = _count(texts, chosen)
     if not count:
         raise UserError(
-            f"--time-format {time_format!r} does not read {texts[0]!r} in column {texts.name!r}"
+            f"--time-format {shown(time_format)} does not read {shown(texts[0])} in "
+            f"{_column(texts, source)}; give another, or leave it out to have it guessed"
         )
     return chosen, texts.len()
 
 
+def _column(texts: pl.Series, source: str) -> str:
+    return f"column {shown(texts.name)} of {source}"
+
+
 def _count(texts: pl.Series, known: str) -> int:
-    try:
-        times = texts.str.to_datetime(known, strict=False)
-    except pl.exceptions.PolarsError:
-        return 0
-    plausible = times.dt.year().is_between(_EARLIEST.year, _LATEST.year - 1)
+    plausible = _read(texts, known).dt.year().is_between(_EARLIEST.year, _LATEST.year - 1)
     return int(plausible.sum())
+
+
+def _is_dated(texts: pl.Series, known: str) -> bool:
+    """Whether a format reads a text as a year of four digits; the year 17 is a misread 2017."""
+    return bool((_read(texts, known).dt.year() >= 1000).any())
+
+
+def _read(texts: pl.Series, known: str) -> pl.Series:
+    try:
+        return texts.str.to_datetime(known, strict=False)
+    except pl.exceptions.PolarsError:
+        return texts.clear().cast(pl.Datetime("us"), strict=False)
 
 
 def _epoch(column: pl.Expr, texts: pl.Series) -> pl.Expr:

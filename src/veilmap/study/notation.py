@@ -6,7 +6,7 @@ from typing import Any
 
 from veilmap.defences.step import Step
 from veilmap.defences.steps import STEPS
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.settings import parse
 
 
@@ -17,7 +17,8 @@ def step_of(text: str) -> Step:
         raise UserError("centre is a setting of the labels; choose it with --label-offset mean")
     if name not in STEPS:
         raise UserError(
-            f"unknown defence {name!r}; choose from: {', '.join(STEPS)}, with spaces between steps"
+            f"unknown defence {shown(name)}; choose from: {', '.join(STEPS)}, with spaces between "
+            "steps"
         )
     kind = STEPS[name]
     return parse(kind, with_units(values, kind), name)
@@ -35,12 +36,12 @@ def name_and_values(text: str) -> tuple[str, dict[str, str]]:
     for key, equals, value in pairs:
         if not (key.strip() and equals and value.strip()):
             raise UserError(
-                f"cannot read {text!r}; write a name, and its settings after a colon: "
+                f"cannot read {shown(text)}; write a name, and its settings after a colon: "
                 "farthest:eps_m=50,num=20"
             )
     values = {key.strip(): value.strip() for key, _, value in pairs}
     if len(values) < len(pairs):
-        raise UserError(f"{text!r} gives a setting twice; leave out one of them")
+        raise UserError(f"{shown(text)} gives a setting twice; leave out one of them")
     return name.strip(), values
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
@@ -14,7 +16,7 @@ from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.rounds import by_user, pooled
-from veilmap.settings import parse
+from veilmap.settings import load_json, parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
@@ -23,6 +25,8 @@ from veilmap.study.recorded import Recorded, Updates
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
 from veilmap.transcript import HEADER, Entry, Transcript
+
+_ANEW = "fetch it again, or train it anew"
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,12 @@ def open_seen(
             f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
             "veilmap train --out made, or that of a transcript"
         )
-    record = _record(folder.settings)
+    damaged = f"{folder.settings} is not what a run has written"
+    record = load_json(folder.settings.read_bytes(), damaged, _ANEW)
     if "campaign" in record:
         # A run on machines has a cell, but no data of its own and no clock.
-        seen = _transcript(folder.transcript, data, cell or record["campaign"]["cell"], timezone)
+        its = parse(_OfMachines, _part(record, "campaign", _OfMachines), damaged)
+        seen = _transcript(folder.transcript, data, cell or its.cell, timezone)
         return replace(seen, path=folder.path)
     if cell is not None or timezone is not None:
         raise UserError(
@@ -149,15 +155,17 @@ def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None
     # A run from before a table was there had its defaults.
     tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
     settings = parse(RunSettings, tables, str(folder.settings))
-    transcript, about = folder.load_transcript(), record["data"]
-    name, clock = record["resolved"]["configuration"], about["timezone"]
+    damaged = f"{folder.settings} is not what a run has written"
+    about = parse(_About, _part(record, "data", _About), damaged)
+    name = parse(_Resolved, _part(record, "resolved", _Resolved), damaged).configuration
+    transcript, clock = folder.load_transcript(), about.timezone
     if data is None:
-        data = _reread(about["read_with"])
+        data = _reread(about.read_with)
     if data is None:
-        why = f"{about['source']} is not there to read; give it with --data to know the truth"
+        why = f"{about.source} is not there to read; give it with --data to know the truth"
         return Seen(folder.path, transcript, name, clock, None, why)
     prepared = prepare(data, settings)
-    if prepared.data.fingerprint != about["fingerprint"]:
+    if prepared.data.fingerprint != about.fingerprint:
         raise UserError(
             f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
             "differ; give the same file, read with the same options, with --data"
@@ -170,9 +178,49 @@ def _truth(prepared: Prepared) -> Truth:
     return {this.number: this.data for this in prepared.rounds}
 
 
-def _reread(read_with: Mapping[str, Any]) -> Measurements | None:
+def _reread(how: "_ReadWith | None") -> Measurements | None:
     """The file that the run was made from, read in the same way; None if it is gone."""
-    if not read_with or not (is_world(read_with["path"]) or Path(read_with["path"]).exists()):
+    if how is None or not (is_world(how.path) or Path(how.path).exists()):
         return None
-    columns = parse(Columns, read_with["columns"], "columns")
-    return read(read_with["path"], columns, parse(Reading, read_with["reading"], "reading"))
+    return read(how.path, how.columns, how.reading)
+
+
+@dataclass(frozen=True)
+class _ReadWith:
+    """How the data of a run were read."""
+
+    path: str
+    columns: Columns
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class _About:
+    """What a run's settings file says of its data, as far as it matters here."""
+
+    source: str
+    timezone: str
+    fingerprint: str
+    read_with: Annotated[_ReadWith | None, BeforeValidator(lambda given: given or None)] = None
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """What it says of the run."""
+
+    configuration: str
+
+
+@dataclass(frozen=True)
+class _OfMachines:
+    """What it says of a run on machines."""
+
+    cell: str
+
+
+def _part(record: Mapping[str, Any], name: str, kind: type) -> Any:
+    """A table of the record, without what is told in it besides."""
+    table, wanted = record.get(name), {part.name for part in fields(kind)}
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key in wanted}

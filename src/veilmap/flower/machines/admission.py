@@ -1,6 +1,5 @@
 """Which nodes take part: the operator admits and expels them by their keys."""
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,10 @@ from veilmap.files import write_json
 from veilmap.flower.machines import node_key
 from veilmap.flower.machines.control import control
 from veilmap.flower.machines.server_folder import ServerFolder
+from veilmap.settings import load_json
 
 _GONE = "unregistered"
+_RESTORE = "restore it, or move it away and see the nodes by their numbers"
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,11 @@ def read_names(path: Path) -> dict[int, str]:
     file = ServerFolder(path).nodes
     if not file.exists():
         return {}
-    return {int(node_id): name for node_id, name in json.loads(file.read_text()).items()}
+    content = load_json(file.read_bytes(), f"{file} is not a list of nodes", _RESTORE)
+    try:
+        return {int(node_id): str(name) for node_id, name in content.items()}
+    except ValueError as error:
+        raise UserError(f"{file} is not a list of nodes ({error}); {_RESTORE}") from None
 
 
 def _bytes(key: ec.EllipticCurvePublicKey) -> bytes:
