@@ -11,7 +11,6 @@ from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
-from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
@@ -106,22 +105,6 @@ def open_seen(
             f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
         )
     return _run(folder, record, data)
-
-
-def _record(file: Path) -> dict[str, Any]:
-    """The settings of a run, with all that is looked up in them."""
-    try:
-        record: dict[str, Any] = parse_json(file.read_bytes())
-        if "campaign" in record:
-            record["campaign"]["cell"]
-        else:
-            record["resolved"]["configuration"], record["data"]["source"]
-            record["data"]["timezone"], record["data"]["fingerprint"]
-            if read_with := record["data"]["read_with"]:
-                read_with["path"], read_with["columns"], read_with["reading"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file} is not a run's settings ({error!r}); run it again") from None
-    return record
 
 
 def _transcript(
