@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[1]
 VENDOR = ROOT / "src" / "veilmap" / "report" / "page" / "assets" / "vendor"
 # Those that let Apache-2.0 software depend on them; MPL-2.0 binds its own files alone.
 ALLOWED = {
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT",
-    "MIT-0", "MIT-CMU", "MPL-2.0", "PSF-2.0", "Zlib", "LLVM-exception",
+    "0BSD", "Apache", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0",
+    "ISC", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "PSF-2.0", "Zlib", "LLVM-exception",
 }  # fmt: skip
 
 

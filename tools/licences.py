@@ -19,9 +19,8 @@ SPDX = {
     "Apache 2.0": "Apache-2.0",
     "Apache License 2.0": "Apache-2.0",
     "Apache License, Version 2.0": "Apache-2.0",
-    "Apache Software License": "Apache-2.0",
-    "BSD License": "BSD-3-Clause",
-    "BSD": "BSD-3-Clause",
+    "Apache Software License": "Apache",
+    "BSD License": "BSD",
     "BSD 3-Clause License": "BSD-3-Clause",
     "3-Clause BSD License": "BSD-3-Clause",
     "Python Software Foundation License": "PSF-2.0",
@@ -29,7 +28,7 @@ SPDX = {
     "ISC License (ISCL)": "ISC",
     "The Unlicense (Unlicense)": "Unlicense",
 }
-# What says nothing of its licence in its metadata → what its repository says.
+# What says nothing of its licence in its metadata → the LICENSE file in its wheel.
 SILENT = {"prv-accountant": "MIT"}
 HEAD = """\
 # Licences
@@ -37,7 +36,8 @@ HEAD = """\
 veilmap is under Apache-2.0 (`LICENSE`). Its wheel holds Leaflet 1.9.4 (BSD-2-Clause), whose files,
 source and checksums stand in `vendored.json` beside them; everything else is installed by pip and
 not shipped with it. Below is all that CI installs, with the dependencies of dependencies and the
-tools; made by `python tools/licences.py`, which reads what each distribution says of itself.
+tools; made by `python tools/licences.py`, which reads what each distribution says of itself:
+some say BSD or Apache and not which.
 
 | distribution | version | licence |
 | --- | --- | --- |
