@@ -193,7 +193,7 @@ def changed_header(folder, change):
         (
             "area",
             {"x_min_m": 0, "y_min_m": 0, "x_max_m": 1e300, "y_max_m": 1},
-            "an area must be on the earth",
+            "the area is not on the earth",
         ),
     ],
 )

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError
 
-FARTHEST_M = 1e8  # coordinates of projections on the earth stay far below
 MOST_SQUARES = 20_000_000
 
 
@@ -22,11 +21,10 @@ class Area:
 
     def __post_init__(self) -> None:
         bounds = (self.x_min_m, self.y_min_m, self.x_max_m, self.y_max_m)
-        is_finite = np.isfinite(bounds).all() and max(map(abs, bounds)) <= FARTHEST_M
-        if not is_finite or self.width_m < 0 or self.height_m < 0:
+        if not np.isfinite(bounds).all() or self.width_m < 0 or self.height_m < 0:
             raise UserError(
-                f"an area must be on the earth with min <= max on both axes, got {bounds} (x_min, "
-                "y_min, x_max, y_max in metres); give west,south,east,north in this order"
+                f"an area must be finite with min <= max on both axes, got {bounds} (x_min, y_min, "
+                "x_max, y_max in metres); give west,south,east,north in this order"
             )
 
     @classmethod

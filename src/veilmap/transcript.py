@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from veilmap.errors import UserError, out_of_range, refuse, shown
+from veilmap.errors import UserError, out_of_range, refuse, shown, together
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, remove_parts, rename, write_whole
@@ -29,6 +29,7 @@ ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
 MOST_POINTS = 10**12
+FARTHEST_M = 1e8  # coordinates of projections on the earth stay far below
 _WHOLE = "fetch the transcript again, or write it anew"
 
 
@@ -261,7 +262,9 @@ def _read_header(path: Path) -> Header:
             f"{path} has schema {shown(schema)}; this veilmap reads schema {SCHEMA}; {_WHOLE}"
         )
     header = parse(Header, content, f"{path} is not a transcript's header")
-    refuse(_faults(header))
+    faults = [str(fault) for fault in _faults(header)]
+    if faults:
+        raise UserError(f"{path}: {together(faults)}")
     return header
 
 
@@ -272,6 +275,8 @@ def _faults(header: Header) -> Iterator[UserError]:
         yield out_of_range("interval_s", "a number of seconds above 0", known.interval_s)
     if not np.isfinite(known.label_offset_dbm):
         yield out_of_range("label_offset_dbm", "a finite number", known.label_offset_dbm)
+    if max(map(abs, asdict(known.area).values())) > FARTHEST_M:
+        yield UserError("the area is not on the earth; give it in the metres of a projection")
     try:
         Projection(known.epsg)
     except UserError as fault:

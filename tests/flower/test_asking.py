@@ -46,7 +46,7 @@ def test_all_that_a_server_cannot_know_is_named_at_once():
     ("text", "message"),
     [
         ("{", "a campaign is JSON"),
-        ("{}", "campaign: cell: field required"),
+        ("{}", "campaign: cell is missing; add it"),
         ('{"cel": "a"}', "did you mean 'cell'"),
     ],
 )

@@ -61,6 +61,7 @@ def make_place(folder: Path) -> Path:
     """A folder with what every command reads, but for the run: data and a spec."""
     folder.mkdir()
     make_measurements(rows=200).write_parquet(folder / "data.parquet")
+    (folder / "data.parquet").chmod(0o644)  # also for a user who may not write here
     (folder / "spec.toml").write_text(SPEC)
     return folder
 

@@ -30,14 +30,14 @@ def test_a_misspelt_setting_is_told_what_it_may_mean():
 
 
 def test_a_setting_that_is_missing_is_named():
-    with pytest.raises(UserError, match="low: field required"):
+    with pytest.raises(UserError, match="low is missing; add it"):
         make_claim(figure="f", high={})
 
 
 def test_a_claim_without_words_is_refused():
     with pytest.raises(UserError, match="a claim says nothing"):
         make_claim(says="", figure="f", high={}, low={})
-    with pytest.raises(UserError, match="says: field required"):
+    with pytest.raises(UserError, match="says is missing; add it"):
         claim_of({"kind": "above", "figure": "f", "high": {}, "low": {}})
 
 

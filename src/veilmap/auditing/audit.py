@@ -14,7 +14,7 @@ from veilmap.errors import UserError
 from veilmap.files import json_bytes, written
 from veilmap.measurements import Measurements
 from veilmap.report.frame.policy import tile_origin
-from veilmap.report.page.page import page_html
+from veilmap.report.page.page import page_html, page_mode
 from veilmap.sources.reader import read
 from veilmap.study.pool import all_jobs
 
@@ -82,5 +82,6 @@ def _write(finished: Audit, store: Store, figures: bool, tiles: str | None) -> N
 
         write_figures(finished, store.figures)
     page = page_html(finished.content, tiles).encode()
-    with written({store.report: page, store.results: json_bytes(finished.as_json())}):
-        pass
+    results = {store.results: json_bytes(finished.as_json())}
+    with written(results), written({store.report: page}, page_mode(finished.content)):
+        pass  # the results get their name last

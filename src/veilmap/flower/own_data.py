@@ -8,7 +8,6 @@ import polars as pl
 from veilmap.errors import UserError
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.refusal import RefusalError
-from veilmap.geo import Projection
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.rounds import cumulative, cut_from
@@ -22,7 +21,7 @@ def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
     mine = data.keep((pl.col("user") == user) & (pl.col("cell") == campaign.cell))
     if not len(mine):
         return {}
-    _refuse_strange(mine.projection, campaign.projection)
+    _refuse_strange(mine.projection.epsg, campaign.epsg)
     placed = mine.projected(campaign.projection)
     rounds = cut_from(placed, campaign.interval_s, campaign.first_s)
     theirs = tuple(this for this in rounds if 1 <= this.number <= campaign.rounds)
@@ -30,13 +29,13 @@ def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
     return {this.number: this.data[user] for this in kept}
 
 
-def _refuse_strange(own: Projection, asked: Projection) -> None:
-    """Metres must be metres on the ground, or 50 m of a defence are nothing.
+def _refuse_strange(own: int, asked: int) -> None:
+    """By EPSG codes: metres must be metres on the ground, or 50 m of a defence are nothing.
 
     The campaign's zone is that of its area, which may begin where the user's zone ends.
     """
-    zones = {(own.epsg + step) % 100 for step in (-1, 0, 1)}
-    near = asked.epsg // 100 in UTM and own.epsg // 100 in UTM and asked.epsg % 100 in zones
+    zones = {(own + step) % 100 for step in (-1, 0, 1)}
+    near = asked // 100 in UTM and own // 100 in UTM and asked % 100 in zones
     if asked != own and not near:
         raise RefusalError("measures in the UTM zone of its own measurements, or the next")
 

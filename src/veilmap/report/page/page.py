@@ -18,8 +18,12 @@ def write_page(content: Content, path: str | Path, *, tiles: str | None = None) 
 
     Without, the page makes no request at all.
     """
-    mode = OPEN if content.ground is None else PRIVATE
-    write_whole(Path(path), page_html(content, tiles).encode(), mode)
+    write_whole(Path(path), page_html(content, tiles).encode(), page_mode(content))
+
+
+def page_mode(content: Content) -> int:
+    """A page with a map has positions in it."""
+    return OPEN if content.ground is None else PRIVATE
 
 
 def page_html(content: Content, tiles: str | None = None) -> str:
