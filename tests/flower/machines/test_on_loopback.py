@@ -107,6 +107,8 @@ def test_a_run_survives_the_death_of_the_superlink(house):
     """Killed while both nodes work: their answers arrive at the new one, nothing is asked twice."""
     run_id = runs.submit(house.state, {"nodes": 2, "sleep_s": 4.0})
     log = house.state.parent / "alice" / "logs" / "supernode.log"
+    # A node is online when it is let in; its SuperNode, and the log, begin after that.
+    wait(log.exists, 60, house.nodes["alice"].said)
     wait(lambda: "Received successfully" in log.read_text(), 60, log.read_text)
     [superlink] = house.server.children("superlink")
     os.kill(superlink, signal.SIGKILL)
