@@ -1,11 +1,13 @@
 """Work on all cores, or on a cluster of the caller's, each result as soon as it is there."""
 
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from multiprocessing.resource_tracker import ensure_running
 from typing import Any, Generic, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
@@ -79,8 +81,7 @@ def _on_this_machine(
     # The block ends before the first result, because whoever gets that may use joblib himself.
     # Loky replaces a worker whose memory has grown, as it does in long runs, and warns of that.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    # A terminal interrupts workers too, also while they import: they are deaf from their start on.
-    with parallel_config("loky", inner_max_num_threads=1), _no_interrupt():
+    with parallel_config("loky", inner_max_num_threads=1), _later_interrupts():
         running = _start(_deaf, work, items, shared, jobs)
     try:
         # Not "yield from", which would hand GeneratorExit on to joblib, and that warns.
@@ -140,8 +141,25 @@ def _close(running: Any) -> None:
 
 
 @contextmanager
+def _later_interrupts() -> Iterator[None]:
+    """Interrupts come after the block; to processes that it begins never.
+
+    A terminal interrupts workers too, also while they still import and cannot do without a word.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    ensure_running()  # Python's own helper: begun in the block, it would let them through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """While workers begin, which inherit it, or end: a second Ctrl-C would leave them running."""
+    """A second Ctrl-C would interrupt the end of the workers, and leave them running."""
     if threading.current_thread() is not threading.main_thread():
         yield  # interrupts never come here
         return
@@ -155,7 +173,7 @@ def _no_interrupt() -> Iterator[None]:
 def _deaf(
     work: Work[Item, Shared, Result], number: int, item: Item, shared: _Shared[Shared]
 ) -> tuple[int, Result]:
-    # Also those that take another's place; the main process alone decides what becomes of them.
+    # A terminal interrupts workers too; the main process alone decides what becomes of them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return number, work(item, shared.value)
 
