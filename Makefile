@@ -16,7 +16,7 @@ audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
 
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 faults: $(READY)
 	$(BIN)/python -m pytest -m faults --capture=no tests/killing
