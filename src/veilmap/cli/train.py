@@ -21,6 +21,7 @@ from veilmap.cli.options import (
 )
 from veilmap.cli.troubles import troubles
 from veilmap.defences.step import Figures
+from veilmap.federation.aggregation import AggregationName
 from veilmap.federation.plan import Training
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
@@ -43,6 +44,11 @@ NO_BETTER = 0.95
 _WITH_A_HAIR = 1 + 1e-6
 # Clusters that a batch is spread over, below which it is one place.
 _FEW_PLACES = 1.5
+_RULES: dict[AggregationName, str] = {
+    "mean": "",
+    "median": ", median of the updates",
+    "trimmed": ", trimmed mean of the updates",
+}
 
 
 def train_(
@@ -107,8 +113,7 @@ def _announce(prepared: Prepared) -> None:
     facts.show_header = False
     source = f"{prepared.data.source}, cell {prepared.cell}"
     knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
-    robust = plan.training.aggregation != "mean"
-    rule = f", {plan.training.aggregation} of the updates" if robust else ""
+    rule = _RULES[plan.training.aggregation]
     split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
     facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
     width_km, height_km = plan.area.width_m / 1000, plan.area.height_m / 1000
