@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veilmap.errors import UserError
-from veilmap.files import write_json
+from veilmap.files import parse_json, write_json
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -29,7 +29,7 @@ class Trials:
     def load(self) -> "list[FrozenTrial]":
         """In their order; none if there is no file."""
         try:
-            content = json.loads(self._path.read_bytes())
+            content = parse_json(self._path.read_bytes())
             if content["schema"] != SCHEMA:
                 raise ValueError(f"schema {content['schema']!r}, not {SCHEMA}")
             about, trials = content["about"], [_trial(each) for each in content["trials"]]

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from veilmap.errors import UserError
-from veilmap.files import write_whole
+from veilmap.files import PRIVATE, write_whole
 from veilmap.output import held
 
 
@@ -26,7 +26,7 @@ def write_private(path: Path, content: bytes) -> None:
     if not path.parent.is_dir():
         # Made on the way it would be open to all.
         raise UserError(f"cannot write {path}: there is no such folder; make it with mode 0700")
-    write_whole(path, content, mode=0o600)
+    write_whole(path, content, PRIVATE)
 
 
 def held_privately(folder: Path, by: str) -> AbstractContextManager[None]:
