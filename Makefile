@@ -1,22 +1,29 @@
-# make audit   find out on the simulated campus how near the server comes, and what keeps it away
-# make test    all tests
-# make faults  kill every command again and again, and compare what comes of it; minutes
-# make fuzz    20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
-# make check   format, lint, types, direction of imports
-# make bench   speed, side by side with the usual way: tables, and bench.json
+# make audit    find out on the simulated campus how near the server comes, and what keeps it away
+# make test     all tests but the next three
+# make machines servers and nodes as processes, killed and restarted; minutes
+# make faults   kill every command again and again, and compare what comes of it; minutes
+# make fuzz     20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
+# make check    format, lint, types, direction of imports
+# make bench    speed, side by side with the usual way: tables, and bench.json
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test faults fuzz check bench clean
+.PHONY: audit test machines faults fuzz check bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
 
+# One core for each test: they run side by side as they are.
+test machines: export OMP_NUM_THREADS := 1
+test machines: export LOKY_MAX_CPU_COUNT := 1
 test: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+
+machines: $(READY)
+	$(BIN)/python -m pytest -m machines --numprocesses 3 --dist loadfile
 
 faults: $(READY)
 	$(BIN)/python -m pytest -m faults --capture=no tests/killing

@@ -23,11 +23,6 @@ settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
 
-def pytest_collection_modifyitems(items):
-    """Tests of real machines first: they take longest and mostly wait, while others compute."""
-    items.sort(key=lambda item: item.get_closest_marker("processes") is None)
-
-
 @pytest.fixture(scope="session")
 def shared_data():
     folder = SHARED / "data"

@@ -1,50 +1,86 @@
-"""The example scripts, on little data."""
+"""The example scripts and files, on little data."""
 
 import json
-import os
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
+import polars as pl
+import pytest
+
+from tests.cli.test_cli import run
 from tests.conftest import make_measurements
+from veilmap.measurements import Measurements
+from veilmap.sources.reader import read
 
-ROOT = Path(__file__).parents[1]
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(little_file, tmp_path):
-    command = [
-        sys.executable, ROOT / "examples" / "defences.py", little_file, "--target", "0",
-        "--interval", "1w", "--schemes", "fedsgd", "--defences", "", "diverse:eps_m=50",
-        "--seeds", "1", "--jobs", "1", "--out", tmp_path / "rows.jsonl", "--plot", tmp_path / "p",
-    ]  # fmt: skip
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    )
-    assert done.returncode == 0, done.stderr
-    assert "| diverse:eps_m=50 | " in done.stdout
-    assert "| diverse:eps_m=50 above plain | " in done.stdout
+@pytest.fixture
+def script(monkeypatch, capsys):
+    """Run an example as its own program would, but in this process; gives what it printed."""
+
+    def ran(name, *arguments):
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        return capsys.readouterr().out
+
+    return ran
+
+
+@pytest.fixture
+def little(tmp_path):
+    path = tmp_path / "little.parquet"
+    make_measurements().write_parquet(path)
+    return path
+
+
+def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(script, little, tmp_path):
+    command = (
+        "defences.py", little, "--target", "u0", "--interval", "1w", "--schemes", "fedsgd",
+        "--defences", "", "diverse:eps_m=50", "--seeds", "1", "--jobs", "1",
+        "--out", tmp_path / "rows.jsonl", "--plot", tmp_path / "p",
+    )  # fmt: skip
+    out = script(*command)
+    assert "| diverse:eps_m=50 | " in out
+    assert "| diverse:eps_m=50 above plain | " in out
     assert (tmp_path / "p-fedsgd.png").read_bytes().startswith(b"\x89PNG")
     rows = (tmp_path / "rows.jsonl").read_text()
     assert len([json.loads(line) for line in rows.splitlines()]) == 8
-    again = subprocess.run(command, capture_output=True, text=True)
-    assert again.stdout == done.stdout
+    assert script(*command) == out
     assert (tmp_path / "rows.jsonl").read_text() == rows
-    subprocess.run([*command, "--drop-invalid"], capture_output=True, check=True)
+    script(*command, "--drop-invalid")
     assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 16
 
 
-def test_an_audit_from_python_prints_words_and_tables(tmp_path):
-    make_measurements().write_parquet(tmp_path / "little.parquet")
-    command = [
-        sys.executable, ROOT / "examples" / "audit.py", tmp_path / "little.parquet", "--seeds", "1",
-        "--interval", "1d", "--configurations", "fedsgd", "fedsgd + dp:epsilon=100",
-        "--report", tmp_path / "report.html",
-    ]  # fmt: skip
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("As it is (fedsgd:learning_rate=0.001), ")
-    assert "veilmap train " in done.stdout
-    assert "is_on_frontier" in done.stdout
+def test_an_audit_from_python_prints_words_and_tables(script, little, tmp_path):
+    out = script(
+        "audit.py", little, "--seeds", "1", "--interval", "1d", "--configurations", "fedsgd",
+        "fedsgd + dp:epsilon=100", "--report", tmp_path / "report.html",
+    )  # fmt: skip
+    assert out.startswith("As it is (fedsgd:learning_rate=0.001), ")
+    assert "veilmap train " in out
+    assert "is_on_frontier" in out
     assert (tmp_path / "report.html").exists()
+
+
+def test_precision_compares_every_attack_on_every_update(script, monkeypatch, little_file):
+    monkeypatch.setattr("veilmap.sources.campus.simulate", lambda seed: read(little_file))
+    first, second = script("precision.py", "--quick").strip().split("\n\n")
+    updates, attacks = (2 + 3 * 2 * each for each in (4, 2))
+    assert (first.count("\n") + 1, second.count("\n") + 1) == (updates, attacks)
+    assert "| FedSGD, η = 1e-7, raw, fresh | " in first
+
+
+def test_the_sweep_of_broken_phones_is_run_and_judged(capsys, tmp_path):
+    """Its broken phones are those of users 2 and 14."""
+    crowd = tmp_path / "crowd.parquet"
+    table = make_measurements(rows=600, users=15, step_s=3600.0).table
+    named = table.with_columns(pl.col("user").str.strip_prefix("u"))
+    Measurements.of(named).write_parquet(crowd)
+    out, _ = run(
+        capsys, "sweep", EXAMPLES / "robust.toml", "--data", crowd, "--seeds", "1", "--jobs", "1",
+        "--out", tmp_path / "sweep",
+    )  # fmt: skip
+    assert "15 runs" in out
+    assert "failed" not in out

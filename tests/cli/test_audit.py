@@ -130,11 +130,11 @@ def test_a_folder_of_something_else_is_refused_before_the_data_are_read(
     assert "holds a run or a transcript" in err
 
 
-@pytest.mark.parametrize("presses", [1, 3])
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path, presses):
+@pytest.mark.parametrize(("presses", "jobs"), [(1, "1"), (3, "2")])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path, presses, jobs):
     words = [
         sys.executable, "-m", "veilmap", "audit", str(file), "--out", str(tmp_path / "a"),
-        *TINY, "--seeds", "60", "--jobs", "2",
+        *TINY, "--seeds", "60", "--jobs", jobs,
     ]  # fmt: skip
     # A session of its own, so that the interrupt reaches the workers as in a terminal.
     running = subprocess.Popen(

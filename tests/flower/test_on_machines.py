@@ -28,7 +28,7 @@ from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings
 from veilmap.transcript import Transcript
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.machines
 
 DAY_S = 86_400.0
 DATA = make_measurements(rows=1250, users=3)  # nine days

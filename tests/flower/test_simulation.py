@@ -28,7 +28,7 @@ def prepared():
     return make_prepared(make_measurements(rows=800, users=4), interval="1d", **small)
 
 
-@pytest.mark.processes
+@pytest.mark.machines
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("secure", [False, True])

@@ -147,8 +147,8 @@ def test_what_was_taken_from_the_data_is_named(small_campus, tmp_path):
     assert oracles == [("area", "scaler", "label_offset_dbm"), ()]
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_bits_depend_on_neither_process_nor_threads(small_campus, campus_file, threads):
+def test_bits_depend_on_neither_process_nor_threads(small_campus, campus_file):
+    threads = "2" if torch.get_num_threads() == 1 else "1"
     code = (
         "import hashlib, sys, veilmap\n"
         "run = veilmap.train(veilmap.read(sys.argv[1]), interval='1w', epochs=1)\n"

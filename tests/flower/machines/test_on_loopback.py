@@ -23,7 +23,7 @@ from veilmap.flower.machines.control import control
 from veilmap.flower.machines.ports import free_port
 from veilmap.flower.machines.server_folder import ServerFolder
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.machines
 
 FOREIGN_SERVER = """
 from flwr.app import Message, RecordDict
