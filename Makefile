@@ -19,6 +19,7 @@ audit: $(READY)
 # One core for each test: they run side by side as they are.
 test machines: export OMP_NUM_THREADS := 1
 test machines: export LOKY_MAX_CPU_COUNT := 1
+test machines: export POLARS_MAX_THREADS := 1
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import make_measurements
 from tests.sources import fakes
 from veilmap.cli import main
 from veilmap.cli.console import visible
@@ -323,11 +324,12 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     assert err == "veilmap: interrupted; finished files are whole\n"
 
 
-def test_the_readmes_python_runs(monkeypatch, tmp_path, little_file):
+def test_the_readmes_python_runs(monkeypatch, tmp_path):
     """On little data and one seed."""
+    make_measurements(rows=400, step_s=3600.0).write_parquet(tmp_path / "little.parquet")
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     code = readme.split("```python\n")[1].split("```")[0]
-    for told, instead in {'read("campus")': f'read("{little_file}")', "seeds=3": "seeds=1"}.items():
+    for told, instead in {'read("campus")': 'read("little.parquet")', "seeds=3": "seeds=1"}.items():
         assert code.count(told) == 1
         code = code.replace(told, instead)
     monkeypatch.chdir(tmp_path)
