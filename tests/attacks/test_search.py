@@ -31,31 +31,35 @@ ACTIVATIONS = (("relu",), ("tanh",), ("relu", "sigmoid"), ("elu", "tanh"), ("rel
 @pytest.mark.parametrize("activations", ACTIVATIONS, ids="-".join)
 @pytest.mark.parametrize("training", [FEDSGD, FEDAVG], ids=["fedsgd", "fedavg"])
 @pytest.mark.parametrize("offset_dbm", [0.0, -96.0], ids=["raw", "centred"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training, offset_dbm, seed):
+def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training, offset_dbm):
     widths = (8, 6, 4)[: len(activations)]
     network = Network(widths, activations, (0.0,) * len(widths), "pytorch")
     header = make_header(network, training, offset_dbm=offset_dbm)
-    seen = [observe(header, around([0.3, 0.6], 40, 300.0, seed), seed)]
-    (found,) = Search().attack(header, seen)
+    seen = [observe(header, around([0.3, 0.6], 40, 300.0, seed), seed) for seed in range(3)]
+    no_walk_is_better_than_the_search(header, seen, starts=20)
+
+
+def no_walk_is_better_than_the_search(header, seen, starts):
+    found = [each.cosine for each in Search().attack(header, seen)]
     for label_dbm in (-300.0, 300.0):
-        walk = Dlg(RandomStarts(20, seed), label_dbm=label_dbm, max_iterations=150)
-        assert found.cosine > max(each.cosine for each in walk.attack(header, seen)) - 1e-9
+        walk = Dlg(RandomStarts(starts, 0), label_dbm=label_dbm, max_iterations=150)
+        walked = [each.cosine for each in walk.attack(header, seen)]
+        best = np.reshape(walked, (len(seen), starts)).max(axis=1)
+        assert (found > best - 1e-9).all()
 
 
 @pytest.mark.parametrize("hidden", [(100, 16), (128, 128), (120,)], ids=str)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_wide_networks_with_cancelling_residuals_are_no_exception(hidden, seed):
+def test_wide_networks_with_cancelling_residuals_are_no_exception(hidden):
     activations = ("relu", "sigmoid")[: len(hidden)]
     network = Network(hidden, activations, (0.0,) * len(hidden), "pytorch")
     header = make_header(network, FEDSGD, offset_dbm=-96.0)
-    data = around([0.3, 0.6], 40, 300.0, seed)
-    data = make_data(data.xy_m, np.random.default_rng(seed).normal(-96.0, 8.0, len(data)))
-    seen = [observe(header, data, seed)]
-    (found,) = Search().attack(header, seen)
-    for label_dbm in (-300.0, 300.0):
-        walk = Dlg(RandomStarts(12, seed), label_dbm=label_dbm, max_iterations=150)
-        assert found.cosine > max(each.cosine for each in walk.attack(header, seen)) - 1e-9
+    places = [around([0.3, 0.6], 40, 300.0, seed).xy_m for seed in (0, 1)]
+    labels = [np.random.default_rng(seed).normal(-96.0, 8.0, 40) for seed in (0, 1)]
+    seen = [
+        observe(header, make_data(xy_m, rsrp_dbm), seed)
+        for seed, (xy_m, rsrp_dbm) in enumerate(zip(places, labels, strict=True))
+    ]
+    no_walk_is_better_than_the_search(header, seen, starts=12)
 
 
 @pytest.mark.parametrize("seed", range(4))

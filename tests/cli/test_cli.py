@@ -325,15 +325,16 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
 
 
 def test_the_readmes_python_runs(monkeypatch, tmp_path):
-    """On little data and one seed."""
+    """On little data, one seed and one configuration."""
     make_measurements(rows=400, step_s=3600.0).write_parquet(tmp_path / "little.parquet")
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    code = readme.split("```python\n")[1].split("```")[0]
-    for told, instead in {'read("campus")': 'read("little.parquet")', "seeds=3": "seeds=1"}.items():
+    code = (Path(__file__).parents[2] / "README.md").read_text().split("```python\n")[1]
+    code = code.partition("```")[0]
+    less = {'"campus"': '"little.parquet"', "seeds=3": "seeds=1, configurations=['fedavg']"}
+    for told, instead in less.items():
         assert code.count(told) == 1
         code = code.replace(told, instead)
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "readme.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
     runpy.run_path("readme.py")
     assert (tmp_path / "map.tif").exists()
 
