@@ -13,6 +13,7 @@ from veilmap.sources.columns import Columns
 LTE_OR_5G = r"(?i)^(4G|5G|LTE|NR|E-?UTRA)"
 # What Android and the loggers write for a number that the phone does not tell.
 UNKNOWN = (*NO_NAMES, "-1", "2147483647")
+_LONGEST_RADIO = 40
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Format:
         if self.radio is not None:
             radio = pl.col(self.radio).cast(pl.String).str.strip_chars()
             other = ~radio.str.contains(LTE_OR_5G) & ~radio.is_in(NO_NAMES)
-            text = pl.format("another radio technology ({})", radio)
+            text = pl.format("another radio technology ({})", radio.str.head(_LONGEST_RADIO))
             kinds.append(pl.when(other).then(text))
         return pl.coalesce(*kinds) if kinds else None
 
