@@ -2,24 +2,31 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from safetensors.numpy import save
 
 from tests.conftest import make_measurements
+from tests.flower.secure.playing import Play
 from tests.fuzz.measurement_files import same
 from tests.test_transcript import HEADER as TRANSCRIPT_HEADER
 from tests.test_transcript import NETWORK
 from veilmap import transcript
 from veilmap.area import Area
+from veilmap.auditing.packed_arrays import pack, unpack
 from veilmap.cli.config import flat_settings
+from veilmap.files import parse_json
 from veilmap.flower.journal import finished_rounds
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.admission import read_names
 from veilmap.flower.node_file import load_node_file
+from veilmap.flower.secure.round_error import RoundError
+from veilmap.flower.stage_file import StageFile
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.reproduction.reproduce import findings_of
@@ -29,6 +36,7 @@ from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
 from veilmap.study.seen import open_seen
 from veilmap.study.settings import RunSettings
+from veilmap.sweeping.record import Record as Finished
 from veilmap.sweeping.spec import read_spec
 from veilmap.transcript import Transcript
 
@@ -129,6 +137,25 @@ def _with_run(folder: Path) -> None:
     _with_header(folder / "transcript")
 
 
+def _stage() -> bytes:
+    """A node's place after the shares are out: the stage with most in it."""
+    state = next(iter(Play(5, 3).advertise().share().states.values()))
+    with TemporaryDirectory() as folder:
+        file = StageFile(Path(folder) / "secure.json")
+        file.write(state)
+        return file.path.read_bytes()
+
+
+def _giving_up(read: Callable[[Path], object], *errors: type[Exception]) -> Callable[[Path], None]:
+    """A reader inside of a command, which goes on without the file after these."""
+
+    def reading(path: Path) -> None:
+        with suppress(*errors):
+            read(path)
+
+    return reading
+
+
 def _read_header(path: Path) -> None:
     Transcript(path.parent)
 
@@ -162,6 +189,21 @@ RECORDS = {
     ),
     "board/results.json": Record(_json(BOARD), lambda path: findings_of(path.parent)),
     "settings.json": Record(_settings(), lambda path: open_seen(path.parent), beside=_with_run),
+    "places.npz": Record(
+        np.arange(48.0).tobytes(),
+        _giving_up(lambda path: unpack(path.read_bytes()), ValueError),
+        lambda content: pack({"a": np.frombuffer(content, np.uint8)}),
+    ),
+    "run.json": Record(
+        _json(Finished("fedavg", 0, ({"attack": "dlg", "rmse_db": 4.5},)).as_dict()),
+        _giving_up(
+            lambda path: Finished.read(parse_json(path.read_bytes())),
+            ValueError,
+            KeyError,
+            TypeError,
+        ),
+    ),
+    "secure.json": Record(_stage(), _giving_up(lambda path: StageFile(path).read(), RoundError)),
     "nodes.json": Record(_json({"7": "a", "8": "b"}), lambda path: read_names(path.parent)),
     "audit.toml": Record(
         b"""[task]\ncell = "a"\ninterval = "1w"\nseed = 0\narea = [-0.2, 51.4, 0.0, 51.6]\n
