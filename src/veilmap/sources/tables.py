@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
-from veilmap.sources import gnettrack, opencellid, towercollector
+from veilmap.sources import gnettrack, opencellid, parquet, towercollector
 from veilmap.sources.columns import FILE, Columns
 from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
 from veilmap.sources.format import Format
@@ -18,18 +18,17 @@ from veilmap.sources.scan import Scan
 from veilmap.sources.timestamps import time_expression
 
 KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
-PARQUET = b"PAR1"
 ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
 _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 
 def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
     """All rows of a file; the content decides what it is, names say little."""
-    is_parquet = piece.head.startswith(PARQUET)
+    is_parquet = piece.head.startswith(parquet.MAGIC)
     if is_parquet:
-        if piece.is_packed:
-            piece = Piece(piece.name, piece.read())
-        texts = raw = pl.scan_parquet(piece.for_polars, glob=False)
+        piece = piece.unpacked()
+        parquet.refuse_bomb(piece)
+        texts = raw = parquet.short_texts(pl.scan_parquet(piece.for_polars, glob=False))
         known = _recognise(_names(raw), Format("Parquet"))
         own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
         reading = replace(reading, timezone=reading.timezone or own)
@@ -65,6 +64,7 @@ def canonical(
     header = [name for name in _names(raw) if name != ROW]
     raw = known.complete(raw, header)
     roles = columns.resolve([*header, *known.derived], source, known.columns)
+    _refuse_nested(raw, roles, source)
     sample = _sample(raw, roles, reading, source)
     timezone = reading.timezone or "UTC"
     time = time_expression(sample[str(roles["time"])], reading.time_format, timezone, source)
@@ -98,6 +98,16 @@ def _text(column: str, kinds: Mapping[str, pl.DataType]) -> pl.Expr:
     kind = kinds[column]
     has_none = kind.is_nested() or kind in (pl.Duration, pl.Binary, pl.Object)
     return pl.lit(str(kind)) if has_none else pl.col(column).cast(pl.String)
+
+
+def _refuse_nested(raw: pl.LazyFrame, roles: Mapping[str, str | None], source: str) -> None:
+    kinds = raw.collect_schema()
+    for role, name in roles.items():
+        if name is not None and kinds[name].is_nested():
+            raise UserError(
+                f"column {shown(name)} of {source} holds a list or a structure in each row, and no "
+                f"{role.removesuffix('_column')}; name another with --{role.replace('_', '-')}"
+            )
 
 
 def _sample(
