@@ -143,7 +143,7 @@ def test_redaction_leaves_no_trial_that_may_name_a_user(store, change):
 
 def test_redaction_leaves_nothing_with_a_place(store):
     names = ["report.html", "results.json", ".report.html.1.part", "figures/where-a.pdf"]
-    names += ["figures/.where-a.pdf.1.part", "trials/.a.npz.1.part"]
+    names += ["figures/.where-a.pdf.1.part", "trials/.a.npz.1.part", "figures/rounds-a.png"]
     store.figures.mkdir()
     for name in names:
         (store.path / name).write_text("51.501")

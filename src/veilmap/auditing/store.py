@@ -84,7 +84,7 @@ class Store:
                 ".results.json.*.part",
             ),
             self.trials: ("*.npz", ".*.npz.*.part"),
-            self.figures: ("where-*", ".where-*.part"),
+            self.figures: ("where-*", ".where-*.part", "rounds-*", ".rounds-*.part"),
         }
         files = [file for at, names in patterns.items() for name in names for file in at.glob(name)]
         files += [file for file in self.trials.glob("*.json") if _may_name_users(file)]
