@@ -1,6 +1,6 @@
 """Tables with any column names, from CSV (also gzipped) and Parquet files or a document's rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -16,6 +16,7 @@ from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan
 from veilmap.sources.timestamps import time_expression
+from veilmap.sources.together import are_alike, join
 
 KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
 ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
@@ -40,6 +41,21 @@ def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) 
     scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=of_several)
     in_lines = frozenset([] if is_parquet else [file])
     return replace(scanned, origin=replace(scanned.origin, in_lines=in_lines))
+
+
+def scan_together(batch: Sequence[Piece], columns: Columns, reading: Reading) -> Scan | None:
+    """All rows of small files in one go, where each would be read in the same way; else None."""
+    piece, places = join(batch)
+    raw, texts, known = _scan_csv(piece, columns, of_several=True)
+    header = _names(texts)
+    roles = columns.resolve([*header, *known.derived, FILE], piece.name, known.columns)
+    written = known.complete(texts, header).collect()
+    if not are_alike(written, roles, places, _NUMBERS):
+        return None
+    raw, texts = (places.number(each, ROW) for each in (raw, texts))
+    scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=True)
+    origin = replace(scanned.origin, in_lines=frozenset(places.names))
+    return replace(scanned, formats={known.name: len(batch)}, origin=origin)
 
 
 def _numbered(table: pl.LazyFrame, first: int, file: str | None) -> pl.LazyFrame:
