@@ -77,8 +77,8 @@ class Scaler:
         # Written so that NaN fails; an attack would take steps of such a scale without end.
         if not ((np.abs(numbers) <= FARTHEST_M).all() and min(self.scale_m) >= LEAST_SCALE_M):
             raise UserError(
-                f"a scaler needs metres up to {FARTHEST_M:g} and scales from {LEAST_SCALE_M:g}, "
-                f"got mean_m {self.mean_m} and scale_m {self.scale_m}"
+                f"a scaler must have metres up to {FARTHEST_M:g} and scales from "
+                f"{LEAST_SCALE_M:g}, got mean_m {self.mean_m} and scale_m {self.scale_m}"
             )
 
     @classmethod
