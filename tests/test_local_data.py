@@ -49,3 +49,9 @@ def test_what_was_measured_between_is_what_a_comparison_of_all_times_finds(windo
     found = data.between(start_s, end_s)
     assert found.xy_m.tolist() == expected.xy_m.tolist()
     assert found.time_s.tolist() == expected.time_s.tolist()
+
+
+def test_what_differs_by_rounding_alone_has_no_spread():
+    """A phone on a table whose positions were projected one by one."""
+    points = np.array([[422_000.0, 3_722_000.0], [422_000.0 + 1e-10, 3_722_000.0]])
+    assert Scaler.fitted(points).scale_m == (1.0, 1.0)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.auditing.making import TINY, make_data
+from tests.auditing.making import make_data
+from tests.cli.test_cli import run
+from tests.sources import fakes
 from tests.test_transcript import observations, write
-from veilmap.auditing.audit import audit
 from veilmap.files import PRIVATE, write_whole
 
 
@@ -32,14 +33,66 @@ def test_a_transcript_and_measurements(tmp_path):
     assert open_files(tmp_path) == []
 
 
-def test_an_audit_and_one_that_may_be_shown_to_others(tmp_path):
-    """Figures without a place in them are open, as is a report that was redacted."""
-    tiny = {**TINY, "seeds": 1, "configurations": ("fedavg",), "method": ("neurons",)}
-    audit(make_data(), out=tmp_path, jobs=1, **tiny)
-    assert list(tmp_path.rglob("*.npz"))
-    assert {Path(name).suffix for name in open_files(tmp_path)} == {".json"}
-    audit(make_data(), out=tmp_path, jobs=1, redact=True, **tiny)
-    assert "report.html" in open_files(tmp_path)
+TINY = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
+AUDIT = (*TINY, "--seeds", "1", "--method", "neurons", "--configurations", "fedavg")
+# Command → the files that others may read: maps, figures without a place, and what was redacted.
+# Not here: what sweep writes, reproduce does; simulate london packs uploads of nobody, openly.
+LEAVES_OPEN = {
+    ("train", "data.parquet", "--out", "run", *TINY): (),
+    ("attack", "run", "--method", "neurons", "--plot"): (),
+    ("map", "run", "--out", "map.tif"): ("map.tif",),
+    ("map", "run", "--out", "map.geojson"): ("map.geojson",),
+    ("map", "run", "--out", "map.png"): ("map.pgw", "map.png", "map.png.aux.xml"),
+    ("inspect", "data.parquet", "--plot", "pictures"): (),
+    ("stitch", "uploads", "--out", "stitched.parquet"): (),
+    ("simulate", "campus", "--users", "2", "--days", "2", "--out", "campus.parquet"): (),
+    ("tune", "data.parquet", "--out", "a.toml", "--trials", "2", *TINY[:2]): (
+        "a.toml",
+        "a.toml.journal",
+    ),
+    ("reproduce", "fig:eta_tuning_1_week", "--data", "data.parquet", "--out", "again", "--quick",
+     "--page", "page.md"): (
+        "again/board.md",
+        "again/results.json",
+        "again/rows.parquet",
+        "page.md",
+        "page/fig-eta_tuning_1_week.png",
+    ),
+    ("audit", "data.parquet", "--out", "audit", "--figures", *AUDIT): (
+        "audit/figures/tradeoff-*.p??",
+        "audit/trials/*.json",
+    ),
+    ("audit", "data.parquet", "--out", "audit", "--redact", *AUDIT): (
+        "audit/report.html",
+        "audit/results.json",
+        "audit/trials/*.json",
+    ),
+}  # fmt: skip
+
+
+def files_of(folder: Path):
+    return {path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"}
+
+
+def test_what_commands_leave_is_their_owners_alone_but_for_what_is_listed(
+    tmp_path, monkeypatch, capsys
+):
+    """One after the other, since some read what others wrote."""
+    make_data().write_parquet(tmp_path / "data.parquet")
+    fakes.folder(
+        tmp_path / "uploads", {f"{i}.xml": fakes.radiocells(3, first=3 * i) for i in (0, 1)}
+    )
+    monkeypatch.chdir(tmp_path)
+    for words, names in LEAVES_OPEN.items():
+        before = {path: path.stat().st_mtime_ns for path in files_of(tmp_path)}
+        jobs = ("--jobs", "1") if words[0] in ("audit", "reproduce") else ()
+        run(capsys, *words, *jobs)
+        made = {path for path in files_of(tmp_path) if before.get(path) != path.stat().st_mtime_ns}
+        allowed = {path for name in names for path in tmp_path.glob(name)}
+        is_open = {path for path in made if stat.S_IMODE(path.stat().st_mode) & 0o077}
+        assert made, words
+        assert is_open == allowed & made, words
+        assert all(list(tmp_path.glob(name)) for name in names), words
 
 
 def test_a_file_that_was_open_does_not_stay_so(tmp_path):

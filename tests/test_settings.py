@@ -33,7 +33,7 @@ def test_all_errors_of_a_file_come_at_once():
         parse(SettingsFile, values, "my.toml")
     message = str(caught.value)
     assert message.startswith("my.toml: ")
-    assert "epochs must be at least 1, got 0" in message
+    assert "epochs must be from 1 to 100,000, got 0" in message
     assert "fraction must be above 0 and at most 1, got 2" in message
     assert "task.scaler" in message
     assert "unknown setting 'reading.zone'" in message

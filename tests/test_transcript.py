@@ -188,8 +188,15 @@ def changed_header(folder, change):
         ("epsg", -1, "EPSG:-1 is no known projection in metres"),
         ("epsg", 4326, "EPSG:4326 is no known projection in metres"),
         ("epsg", 10**30, "no known projection in metres"),
-        ("scaler", {"mean_m": [0, 0], "scale_m": [0, 1]}, "scales above 0"),
-        ("scaler", {"mean_m": [0, float("nan")], "scale_m": [1, 1]}, "a scaler needs finite"),
+        ("scaler", {"mean_m": [0, 0], "scale_m": [0, 1]}, "scales from 1e-06"),
+        ("scaler", {"mean_m": [0, 0], "scale_m": [5e-324, 1]}, "scales from 1e-06"),
+        ("scaler", {"mean_m": [0, 0], "scale_m": [1, 1e300]}, "must have metres up to 1e"),
+        ("scaler", {"mean_m": [1e300, 0], "scale_m": [1, 1]}, "must have metres up to 1e"),
+        ("scaler", {"mean_m": [0, float("nan")], "scale_m": [1, 1]}, "must have metres up to 1e"),
+        ("scaler", {"mean_m": [0, 0], "scale_m": [float("nan"), 1]}, "must have metres up to 1e"),
+        ("training", {"epochs": 10**9}, "epochs must be from 1 to 100,000, got 1000000000"),
+        ("training", {"epochs": 10**300}, "epochs must be from 1 to 100,000, got 1000"),
+        ("training", {"batch_size": 10**13}, "batch_size must be a whole number from 1 to 1,000"),
         (
             "area",
             {"x_min_m": 0, "y_min_m": 0, "x_max_m": 1e300, "y_max_m": 1},
@@ -201,6 +208,27 @@ def test_a_header_with_impossible_numbers_is_refused(tmp_path, fact, value, mess
     changed_header(tmp_path, lambda c: c | {"side_knowledge": c["side_knowledge"] | {fact: value}})
     with pytest.raises(UserError, match=message):
         Transcript(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "message"),
+    [
+        ((1,) * 20_000, "the number of hidden layers must be at most 32, got 20000"),
+        ((200_000,), "the width of a hidden layer must be from 1 to 10,000, got 200000"),
+        ((10**300,), "the width of a hidden layer must be from 1 to 10,000, got 1000"),
+        ((9000, 9000), "a network of .* weights is none that a phone trains"),
+    ],
+)
+def test_a_header_with_a_network_that_nobody_trains_is_refused(tmp_path, hidden, message):
+    """What settings refuse too; attacks on the first two, files of 160 KB and 3 MB, would hang."""
+    layers = len(hidden)
+    network = {"hidden": hidden, "activations": ["relu"] * layers, "dropout": [0.0] * layers}
+    changed_header(tmp_path, lambda c: c | {"network": network})
+    with pytest.raises(UserError, match=message) as caught:
+        Transcript(tmp_path)
+    assert len(str(caught.value)) < 2000
+    with pytest.raises(UserError, match=message):
+        Network(hidden, ("relu",) * layers, (0.0,) * layers)
 
 
 def test_a_message_does_not_repeat_megabytes(tmp_path):

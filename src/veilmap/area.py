@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from veilmap.errors import UserError
 
 MOST_SQUARES = 20_000_000
+FARTHEST_M = 1e8  # coordinates of projections on the earth stay far below
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.area import Area
+from veilmap.area import FARTHEST_M, Area
 from veilmap.errors import UserError
+
+# What positions differ in by less than this is rounding.
+LEAST_SCALE_M = 1e-6
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,12 @@ class Scaler:
     scale_m: tuple[float, float]
 
     def __post_init__(self) -> None:
-        if not np.isfinite((*self.mean_m, *self.scale_m)).all() or min(self.scale_m) <= 0:
+        numbers = np.array((*self.mean_m, *self.scale_m))
+        # Written so that NaN fails; an attack would take steps of such a scale without end.
+        if not ((np.abs(numbers) <= FARTHEST_M).all() and min(self.scale_m) >= LEAST_SCALE_M):
             raise UserError(
-                f"a scaler needs finite numbers and scales above 0, got mean_m {self.mean_m} and "
-                f"scale_m {self.scale_m}"
+                f"a scaler must have metres up to {FARTHEST_M:g} and scales from "
+                f"{LEAST_SCALE_M:g}, got mean_m {self.mean_m} and scale_m {self.scale_m}"
             )
 
     @classmethod
@@ -90,7 +95,7 @@ class Scaler:
     @classmethod
     def _of(cls, mean_m: NDArray[np.float64], scale_m: NDArray[np.float64]) -> "Scaler":
         # A phone that never moved has no spread; one metre keeps its points finite.
-        scale_m = np.where(scale_m > 0, scale_m, 1.0)
+        scale_m = np.where(scale_m >= LEAST_SCALE_M, scale_m, 1.0)
         mean, scale = mean_m.tolist(), scale_m.tolist()
         return cls((mean[0], mean[1]), (scale[0], scale[1]))
 

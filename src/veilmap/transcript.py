@@ -16,8 +16,10 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from veilmap.area import FARTHEST_M
 from veilmap.errors import UserError, out_of_range, refuse, shown, together
 from veilmap.federation.observation import Observation
+from veilmap.federation.plan import MOST_POINTS
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, remove_parts, rename, write_whole
 from veilmap.geo import Projection
@@ -28,8 +30,6 @@ HEADER = "transcript.json"
 ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
-MOST_POINTS = 10**12
-FARTHEST_M = 1e8  # coordinates of projections on the earth stay far below
 _WHOLE = "fetch the transcript again, or write it anew"
 
 

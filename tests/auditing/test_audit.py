@@ -2,7 +2,6 @@ import json
 import re
 import tomllib
 from dataclasses import fields, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -125,53 +124,6 @@ def test_the_number_of_jobs_changes_no_bit(data, finished):
     ours, theirs = (each.content.ground for each in (found, parallel))
     for key, own in ours.found.items():
         np.testing.assert_array_equal(own.cloud.lat_deg, theirs.found[key].cloud.lat_deg)
-
-
-def digits(values):
-    """How a coordinate would read in any file, to about a metre."""
-    return {f"{value:.5f}"[:-1] for value in np.unique(values)}
-
-
-def all_text(folder: Path) -> str:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} <= {".json", ".html", ".pdf", ".png"}
-    return "\n".join(path.read_bytes().decode("latin-1") for path in files)
-
-
-PLACES = {"area": (-0.12, 51.49, -0.08, 51.51), "tower": (51.501, -0.101)}
-
-
-def test_redaction_leaves_no_position_anywhere(data, tmp_path):
-    command = "veilmap audit x --area -0.12 51.49 -0.08 51.51 --redact"
-    kept = audit(data, out=tmp_path, jobs=1, command=command, **TINY, **PLACES)
-    assert kept.content.ground is not None
-    told = []
-    hooks = Hooks(on_redacted=told.append)
-    found = audit(
-        data, out=tmp_path, jobs=1, redact=True, figures=True, hooks=hooks, command=command,
-        min_home_error_m=1.0, **TINY, **PLACES,
-    )  # fmt: skip
-    assert found.content.ground is None
-    assert told == [4]  # two of the first seed, the report and the results
-    text = all_text(tmp_path)
-    table = data.table
-    for values in (table["lat_deg"], table["lon_deg"]):
-        assert not [each for each in digits(values.to_numpy()) if each in text]
-    for values in (table["x_m"], table["y_m"]):
-        assert not [v for v in values if f"{v:.1f}" in text]
-    for place in ("51.49", "51.501", "-0.101", "-0.12"):
-        assert place not in text
-    assert found.rows.height == kept.rows.height
-    assert not list(tmp_path.rglob("*.npz"))
-    assert not list(tmp_path.rglob("where-*"))
-
-
-def test_the_search_for_positions_can_fail(data, tmp_path):
-    audit(data, out=tmp_path, jobs=1, **TINY, **PLACES)
-    (tmp_path / "trials").rename(tmp_path.parent / f"{tmp_path.name}-trials")
-    text = all_text(tmp_path)
-    assert [each for each in digits(data.table["lat_deg"].to_numpy()) if each in text]
-    assert "51.49" in text
 
 
 def test_two_targets_are_told_apart(data):

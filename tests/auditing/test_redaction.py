@@ -2,10 +2,12 @@ from veilmap.auditing.redaction import (
     command_without_places,
     read_without_places,
     run_without_places,
+    without_names,
     without_places,
 )
 from veilmap.auditing.settings import AuditSettings
 
+USERS = ("ann", "annabel", "3")
 BOX = (-0.2, 51.4, 0.1, 51.6)
 
 
@@ -18,6 +20,11 @@ def test_no_place_stays_in_the_settings():
         "path": "a",
         "reading": {"since": "2024"},
     }
+
+
+def test_a_message_names_nobody_and_keeps_its_other_words():
+    told = without_names("user 'ann' sent nothing; choose one of: annabel, 3 (round 13)", USERS)
+    assert told == "user '…' sent nothing; choose one of: …, … (round 13)"
 
 
 def test_no_place_stays_in_the_command():

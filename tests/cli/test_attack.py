@@ -79,7 +79,7 @@ def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
     [
         (["--method", "dgl"], "unknown method 'dgl'; choose one of: dlg, search, neurons, heatmap"),
         (["--method", ","], "method is empty; choose one or more of: dlg"),
-        (["--target", "nobody"], "user 'nobody' sent no update; choose one of: "),
+        (["--target", "nobody"], "there is no user 'nobody' in the transcript; choose one of: "),
         (["--starts", "0"], "starts must be above 0, got 0"),
         (["--finest", "-1"], "finest_m must be above 0 metres, got -1.0"),
         (["--optimiser", "newton"], "optimiser"),

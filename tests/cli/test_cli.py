@@ -255,7 +255,7 @@ MISTAKES = {
     "no file": (["inspect", "nothing.csv"], "there is no file 'nothing.csv'"),
     "no run": (["map", "nothing"], "there is no run nothing"),
     "interval": (["train", "campus", "--interval", "1x"], "cannot read the interval '1x'"),
-    "epochs": (["train", "campus", "--epochs", "0"], "epochs must be at least 1, got 0"),
+    "epochs": (["train", "campus", "--epochs", "0"], "epochs must be from 1 to 100,000, got 0"),
     "fraction": (["train", "campus", "--epochs", "2.5"], "--epochs must be a whole number"),
     "out is a file": (["train", "campus", "--out", __file__], "is a file; choose a folder"),
     "no folder": (["simulate", "campus", "--out", "/proc/x/y.parquet"], "cannot write /proc/x/y"),

@@ -173,8 +173,8 @@ def test_rmse_on_distinct_positions_equals_the_plain_sum():
 @pytest.mark.parametrize(
     ("knobs", "message"),
     [
-        ({"epochs": 0}, "epochs must be at least 1, got 0"),
-        ({"batch_size": 0}, "batch_size must be a whole number from 1, or 'inf', got 0"),
+        ({"epochs": 0}, "epochs must be from 1 to 100,000, got 0"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 1 to .*, or 'inf', got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be a number above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be a number above 0, got nan"),
         ({"fraction": 1.5}, "fraction must be above 0 and at most 1, got 1.5"),

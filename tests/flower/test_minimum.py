@@ -31,7 +31,7 @@ def test_a_learning_rate_that_undoes_the_averaging_is_raised():
 
 
 def test_work_without_end_and_earlier_rounds_again_are_not_done():
-    endless = make_campaign(training=Training(epochs=10**6))
+    endless = make_campaign(training=Training(epochs=10_000))
     assert list(Minimum().objections(endless)) == ["trains for 1,000 epochs at most"]
     again = make_campaign(training=Training(cumulative=True))
     assert list(Minimum().objections(again)) == ["does not train on earlier rounds again"]

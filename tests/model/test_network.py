@@ -47,7 +47,7 @@ def test_the_seed_decides_the_weights():
     [
         ({"hidden": (10,)}, "one entry per hidden layer, got 1, 2 and 2"),
         ({"hidden": (), "activations": (), "dropout": ()}, "one entry per hidden layer"),
-        ({"hidden": (0, 3)}, "width of a hidden layer must be at least 1, got 0"),
+        ({"hidden": (0, 3)}, "width of a hidden layer must be from 1 to 10,000, got 0"),
         ({"activations": ("relu", "sigmod")}, "unknown activation 'sigmod'; choose one of: relu"),
         ({"dropout": (0.05, 1.0)}, "from 0 to 0.99, got 1.0"),
         ({"initialisation": "zeros"}, "unknown initialisation 'zeros'"),

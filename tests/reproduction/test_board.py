@@ -69,6 +69,7 @@ def test_a_claim_without_published_numbers_is_told_in_words():
 def test_a_finding_survives_its_way_through_json():
     found = Finding(Outcome.FAILS, "1 against 2", "-1", {"search": Outcome.HOLDS})
     assert Finding.read(found.as_dict()) == found
+    assert Finding.read(found.as_dict() | {"values": [1], "effect": None}).values == "[1]"
 
 
 @pytest.mark.parametrize("beside", [None, "chania"])

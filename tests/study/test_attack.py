@@ -12,6 +12,7 @@ from veilmap.errors import UserError
 from veilmap.geo import Projection
 from veilmap.sources.reader import read
 from veilmap.study.attack import attack
+from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.train import train
@@ -114,7 +115,7 @@ def test_results_are_not_replaced_unasked(run, attacked):
 
 
 def test_an_unknown_target_is_answered_with_those_there_are(run):
-    with pytest.raises(UserError, match="user 'nobody' sent no update; choose one of: "):
+    with pytest.raises(UserError, match="no user 'nobody' in the transcript; choose one of: "):
         attack(run, target="nobody")
 
 
@@ -340,3 +341,13 @@ def test_a_damaged_record_of_a_run_is_one_line(tmp_path, content, message):
     (tmp_path / "settings.json").write_text(content)
     with pytest.raises(UserError, match=message):
         attack(tmp_path)
+
+
+def test_a_folder_that_another_process_filled_meanwhile_is_refused_when_it_is_held(tmp_path):
+    folder = AttackFolder(tmp_path)
+    folder.refuse_taken(overwrite=False)
+    folder.results.write_text("{}")
+    with pytest.raises(UserError, match="holds results already"), folder.held(overwrite=False):
+        pytest.fail("the folder was taken")
+    with folder.held(overwrite=True), pytest.raises(UserError, match="in use by another"):
+        AttackFolder(tmp_path).held(overwrite=True).__enter__()

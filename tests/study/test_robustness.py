@@ -33,8 +33,14 @@ def test_garbage_is_counted_in_the_history_and_the_record_says_that_it_is_simula
     assert settings["robustness"] == {"broken": ["u1=nan"]}
     assert settings["training"]["aggregation"] == "median"
     assert content["rows"][0]["configuration"] == "fedavg:aggregation=median + centre"
-    with pytest.raises(UserError, match="user 'u1' sent no update; choose one of: u2, u0"):
+    why = r"of user 'u1' were refused \(weights that are not finite\); choose one of: u2, u0"
+    with pytest.raises(UserError, match=why):
         attack(tmp_path, AttackSettings.of(target="u1"))
+    (tmp_path / "results.json").write_text('{"history": [1]}')
+    with pytest.raises(UserError, match="there is no user 'u1' in the transcript"):
+        attack(tmp_path, AttackSettings.of(target="u1"))
+    with pytest.raises(UserError, match=r"'u1' measured, .*: each was refused as none, or the def"):
+        attack(tmp_path, AttackSettings.of(target="u1"), data=crowd)
 
 
 def test_an_honest_run_has_the_same_bits_with_a_limit_that_nobody_reaches(crowd):

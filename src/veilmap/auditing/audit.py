@@ -81,7 +81,8 @@ def _write(finished: Audit, store: Store, figures: bool, tiles: str | None) -> N
         from veilmap.auditing.figures import write_figures
 
         write_figures(finished, store.figures)
+    mode = page_mode(finished.content)
     page = page_html(finished.content, tiles).encode()
     results = {store.results: json_bytes(finished.as_json())}
-    with written(results), written({store.report: page}, page_mode(finished.content)):
+    with written(results, mode), written({store.report: page}, mode):
         pass  # the results get their name last

@@ -11,6 +11,7 @@ from veilmap.auditing.ranking import Ranking, rank
 from veilmap.auditing.redaction import (
     command_without_places,
     read_without_places,
+    renamed,
     run_without_places,
     without_places,
 )
@@ -31,6 +32,9 @@ def conclude(work: Work, results: Sequence[Result], command: str) -> Audit:
     Raises:
         UserError: the configuration as it is has no figures.
     """
+    if work.redact:
+        names = dict(zip(work.targets, work.names, strict=True))
+        results = [renamed(each, names) for each in results]
     ranking = rank(results)
     as_it_is = next(iter(work.runs))
     if as_it_is in ranking.failed:
@@ -53,7 +57,7 @@ def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made
     return Content(
         title=f"Privacy audit of {data.source}, cell {work.prepared.cell}",
         verdict=verdict,
-        targets=work.targets,
+        targets=work.names,
         attacks=work.settings.audit.method,
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
@@ -72,7 +76,7 @@ def _single(line: Row) -> Row:
 def _verdict(work: Work, ranking: Ranking, results: Sequence[Result]) -> Verdict:
     used = dict.fromkeys(name for each in results for name in each.oracle)
     return Verdict(
-        headline=headline(ranking, work.targets),
+        headline=headline(ranking, work.names),
         sentences=(
             *scarcity(work.prepared),
             *sentences(ranking),
@@ -111,13 +115,10 @@ def _made(work: Work, command: str, seconds: float) -> Made:
 def _resolved(work: Work) -> dict[str, Any]:
     """A settings file that makes the same audit: cell and targets by name, columns as read."""
     settings, read_with = work.settings, work.prepared.data.read_with
+    audit = replace(settings.audit, target=work.targets, targets=1)
+    settings = replace(settings, task=replace(settings.task, cell=work.prepared.cell), audit=audit)
     if work.redact:
         settings, read_with = without_places(settings), read_without_places(read_with)
-    settings = replace(
-        settings,
-        task=replace(settings.task, cell=work.prepared.cell),
-        audit=replace(settings.audit, target=work.targets, targets=1),
-    )
     reading = {name: dict(read_with.get(name, {})) for name in ("columns", "reading")}
     return {**plain(settings), **{name: table for name, table in reading.items() if table}}
 
@@ -128,7 +129,7 @@ def _record(work: Work, made: Made) -> dict[str, Any]:
         **plain(settings),
         "resolved": {
             "command": made.command,
-            "targets": list(work.targets),
+            "targets": list(work.names),
             "configurations": list(work.runs),
             "seeds": list(made.seeds),
             "redacted": work.redact,

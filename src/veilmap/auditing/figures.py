@@ -29,12 +29,12 @@ _TRADEOFFS = {
 def write_figures(audit: Audit, folder: Path) -> None:
     """The trade-off; of the two configurations to compare also where, and round by round.
 
-    The names of those with positions in them begin with ``where``.
+    The names of those of a user begin with ``where`` and ``rounds``: they are named in the title.
     """
     hidden: dict[Path, bytes] = {}
     shown: dict[Path, bytes] = {}
     for name, figure in _figures(audit):
-        contents = hidden if name.startswith("where") else shown
+        contents = hidden if name.startswith(("where", "rounds")) else shown
         contents[folder / f"{name}.pdf"] = pdf(figure)
         contents[folder / f"{name}.png"] = png(figure)
     with written(hidden, PRIVATE), written(shown, OPEN):

@@ -1,21 +1,56 @@
-"""Settings without the places that a user wrote into them."""
+"""What may be shown to others: no place that somebody wrote into settings, and no user's name."""
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.unit import Result, Row
+from veilmap.errors import UserError
 from veilmap.study.settings import RunSettings
 
 
+def pseudonyms(users: Sequence[str]) -> tuple[str, ...]:
+    """``no. 1`` and so on: what users are called where their names must not be."""
+    return tuple(f"no. {number}" for number in range(1, len(users) + 1))
+
+
+def refuse_named_users(runs: Mapping[str, RunSettings]) -> None:
+    """Raise if settings name users in what an audit's configurations are called by."""
+    for run in runs.values():
+        if run.protection.defended or run.robustness.broken:
+            option = "--defended" if run.protection.defended else "--broken"
+            raise UserError(
+                f"{option} names users, and with --redact no name may be written; leave one of the "
+                "two out"
+            )
+
+
+def renamed(result: Result, names: Mapping[Any, Any]) -> Result:
+    """The same of users by other names, or by numbers."""
+
+    def of_other(rows: Iterable[Row]) -> tuple[Row, ...]:
+        return tuple({**row, "target": names[row["target"]]} for row in rows)
+
+    return replace(result, rows=of_other(result.rows), history=of_other(result.history))
+
+
+def without_names(text: str, users: Iterable[str]) -> str:
+    """A message in which no user is named."""
+    longest_first = sorted(users, key=len, reverse=True)
+    pattern = "|".join(re.escape(user) for user in longest_first)
+    return re.sub(rf"(?<!\w)({pattern})(?!\w)", "…", text)
+
+
 def without_places(settings: AuditSettings) -> AuditSettings:
-    """No area, no tower."""
+    """No area, no tower, and no target by name."""
+    audit = settings.audit
     return replace(
         settings,
         task=replace(settings.task, area=None),
-        audit=replace(settings.audit, tower=None),
+        audit=replace(audit, tower=None, target=(), targets=len(audit.target) or audit.targets),
     )
 
 
@@ -30,12 +65,15 @@ def read_without_places(read_with: Mapping[str, Any]) -> dict[str, Any]:
     return {**read_with, "reading": reading}
 
 
+_NAMING = ("--area", "--box", "--tower", "--target")
+
+
 def command_without_places(command: str) -> str:
-    """A command line without the options that name a place, and their values."""
+    """A command line without the options that name a place or a user, and their values."""
     kept, is_place = [], False
     for word in shlex.split(command):
         if re.match(r"--[a-z]", word):
-            is_place = word.partition("=")[0] in ("--area", "--box", "--tower")
+            is_place = word.partition("=")[0] in _NAMING
         if not is_place:
             kept.append(word)
     return shlex.join(kept)

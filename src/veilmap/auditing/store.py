@@ -1,5 +1,6 @@
 """An audit on disk: what is finished is found again."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from veilmap.auditing.packed_arrays import pack, unpack
 from veilmap.auditing.positions import Positions
+from veilmap.auditing.redaction import renamed
 from veilmap.auditing.unit import Result, Unit
 from veilmap.errors import UserError
 from veilmap.files import PRIVATE, parse_json, write_json, write_whole
@@ -21,7 +23,7 @@ class Store:
     """The folder of an audit: ``trials`` with one file per unit, and what is made of them.
 
     A unit's figures are in ``.json``, which is written last and marks it as finished; its
-    positions, if they are kept, in ``.npz`` beside it.
+    positions, if they are kept, in ``.npz`` beside it. Both number the users, and name none.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -54,7 +56,7 @@ class Store:
         """The finished unit; None if it is not there, damaged, or lacks the positions wanted."""
         file = self._file(unit, data)
         try:
-            result = _read(parse_json(file.read_bytes()))
+            result = _read(parse_json(file.read_bytes()), unit.targets)
             if not unit.with_positions or result.failed is not None:
                 return result
             arrays = unpack(file.with_suffix(".npz").read_bytes())
@@ -68,10 +70,11 @@ class Store:
         if result.positions is not None:
             packed = pack(result.positions.arrays(unit.targets))
             write_whole(file.with_suffix(".npz"), packed, PRIVATE)
-        write_json(file, asdict(replace(result, positions=None)))
+        numbers = {user: number for number, user in enumerate(unit.targets)}
+        write_json(file, asdict(replace(renamed(result, numbers), positions=None)))
 
     def drop_positions(self) -> int:
-        """Remove what an earlier audit wrote with positions in it; how many files that were."""
+        """Remove what an earlier audit wrote with positions or names; how many files that were."""
         # Results may name an area; what ends in .part is of an audit that was killed.
         patterns = {
             self.path: (
@@ -81,9 +84,10 @@ class Store:
                 ".results.json.*.part",
             ),
             self.trials: ("*.npz", ".*.npz.*.part"),
-            self.figures: ("where-*", ".where-*.part"),
+            self.figures: ("where-*", ".where-*.part", "rounds-*", ".rounds-*.part"),
         }
         files = [file for at, names in patterns.items() for name in names for file in at.glob(name)]
+        files += [file for file in self.trials.glob("*.json") if _may_name_users(file)]
         for file in files:
             file.unlink()
         return len(files)
@@ -93,8 +97,19 @@ class Store:
         return self.trials / name
 
 
-def _read(content: dict[str, Any]) -> Result:
-    return Result(
+def _may_name_users(file: Path) -> bool:
+    """Why a unit failed may name them, and the first versions of such files did."""
+    try:
+        content = parse_json(file.read_bytes())
+        return content["failed"] is not None or not all(
+            isinstance(row["target"], int) for row in content["rows"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def _read(content: dict[str, Any], targets: Sequence[str]) -> Result:
+    result = Result(
         configuration=content["configuration"],
         seed=content["seed"],
         rows=tuple(content["rows"]),
@@ -105,3 +120,4 @@ def _read(content: dict[str, Any]) -> Result:
         seconds=content["seconds"],
         failed=content["failed"],
     )
+    return renamed(result, dict(enumerate(targets)))

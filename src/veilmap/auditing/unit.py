@@ -28,7 +28,7 @@ from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import Run, train_prepared
 
-SCHEMA = 2
+SCHEMA = 3
 TOP_PLACES = 5
 Row = dict[str, Any]
 Key = tuple[str, int]  # configuration and seed

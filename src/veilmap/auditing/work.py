@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from veilmap.auditing.ranking import Ranked, rank_one
+from veilmap.auditing.redaction import pseudonyms, refuse_named_users, without_names
 from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.store import Store
 from veilmap.auditing.unit import Key, Result, Unit, run_unit
@@ -51,6 +52,10 @@ class Work:
         self.prepared = prepare(data, first)
         self._data = self.prepared.data
         self.targets = _targets(self.prepared, settings)
+        # What they are called in what is written.
+        self.names = pseudonyms(self.targets) if redact else self.targets
+        if redact:
+            refuse_named_users(runs)
         _refuse_strangers(runs, self.prepared)
 
     def run(self, store: Store | None, jobs: int, hooks: Hooks) -> tuple[Result, ...]:
@@ -65,6 +70,9 @@ class Work:
         # Closed at once when it is left, because workers would go on until somebody notices.
         with closing(run_all(run_unit, missing, self._data, jobs)) as running:
             for unit, result in running:
+                if self.redact and result.failed is not None:
+                    told_others = without_names(result.failed, self._data.users)
+                    result = replace(result, failed=told_others)
                 if store is not None:
                     store.save(unit, self._data, result)
                 done[unit.key] = result

@@ -16,7 +16,6 @@ from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
 from veilmap.model.device import DeviceName, torch_device
-from veilmap.output import held
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
@@ -103,8 +102,7 @@ def attack_(
     torch_device(device)  # before the data are read, which may take long
     measurements = None if data is None else read_and_say(data, columns, reading)
     seen = open_seen(run, measurements, cell, reading.timezone)
-    with held(folder.path):
-        folder.refuse_taken(overwrite)  # again: another process may have finished meanwhile
+    with folder.held(overwrite):
         result = _attack(seen, settings, plot, theory, device)
         _show(result)
         pictures = _draw(result) if plot else {}

@@ -20,6 +20,10 @@ from veilmap.federation.vetting import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
 
+# Beyond what anybody trains by, in a run or in what is told of one.
+MOST_EPOCHS = 100_000
+MOST_POINTS = 10**12
+
 
 @dataclass(frozen=True)
 class Training:
@@ -50,12 +54,13 @@ class Training:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        if self.epochs < 1:
-            yield out_of_range("epochs", "at least 1", self.epochs)
-        if self.batch_size != "inf" and (
-            not isinstance(self.batch_size, int) or self.batch_size < 1
+        if not 1 <= self.epochs <= MOST_EPOCHS:
+            yield out_of_range("epochs", f"from 1 to {MOST_EPOCHS:,}", self.epochs)
+        if self.batch_size != "inf" and not (
+            isinstance(self.batch_size, int) and 1 <= self.batch_size <= MOST_POINTS
         ):
-            yield out_of_range("batch_size", "a whole number from 1, or 'inf'", self.batch_size)
+            demand = f"a whole number from 1 to {MOST_POINTS:,}, or 'inf'"
+            yield out_of_range("batch_size", demand, self.batch_size)
         if not (isfinite(self.learning_rate) and self.learning_rate > 0):
             yield out_of_range("learning_rate", "a number above 0", self.learning_rate)
         if not 0 < self.fraction <= 1:

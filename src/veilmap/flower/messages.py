@@ -16,6 +16,7 @@ ARRAYS, CONFIG, METRICS = "arrays", "config", "metrics"
 WEIGHTS, CAMPAIGN, ROUND, N, WHY = "weights", "campaign", "server-round", "num-examples", "why"
 NOTHING = "nothing to send"
 NO_ANSWER = "no answer in time"
+_LONGEST = 500
 
 
 def weights_record(weights: Floats) -> ArrayRecord:
@@ -29,8 +30,14 @@ def array_record(name: str, values: NDArray[Any]) -> ArrayRecord:
 
 
 def weights_of(record: ArrayRecord) -> Floats:
-    """What ``weights_record`` packed."""
-    return record[WEIGHTS].numpy().astype(np.float32, copy=False)
+    """What ``weights_record`` packed.
+
+    Flower unpacks by numpy, without pickle; what is declared and not there is an error.
+    """
+    values = record[WEIGHTS].numpy()
+    if not isinstance(values, np.ndarray) or values.dtype != np.float32:  # an archive is no array
+        raise TypeError("weights that are no float32")
+    return values
 
 
 def ask(request: Request) -> RecordDict:
@@ -71,9 +78,15 @@ def refusal(why: str) -> RecordDict:
 
 def why_not(content: RecordDict) -> str | None:
     """The node's reason, if it sent nothing."""
-    if CONFIG not in content or WHY not in content.config_records[CONFIG]:
-        return None
-    return str(content.config_records[CONFIG][WHY])
+    config = content.config_records.get(CONFIG, ConfigRecord())
+    return in_a_line(config[WHY]) if WHY in config else None
+
+
+def in_a_line(said: object) -> str:
+    """What a stranger says, for a log: without line feeds or orders to a terminal, nor endless."""
+    text = str(said)
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[:_LONGEST])
+    return printable if len(text) <= _LONGEST else f"{printable}…"
 
 
 def messages(contents: Mapping[int, RecordDict], kind: str, t: int) -> list[Message]:

@@ -89,10 +89,12 @@ class SignalMapStrategy(FedAvg):
         t, before = self._after + server_round, self._journal.weights
         average, seen, start_s = self._average, [], self._journal.campaign.start_s(t)
         left_out = dict.fromkeys(self._asked.values(), NO_ANSWER)
-        # Of a node that is gone Flower says so itself, in its own name.
-        answers = [each for each in replies if each.metadata.src_node_id in self._asked]
+        # Of a node that is gone Flower says so itself, in its own name; of two answers of a node
+        # one is taken.
+        answers = {each.metadata.src_node_id: each for each in replies}
+        asked = [each for node, each in answers.items() if node in self._asked]
         # By name, so that the order of arrival decides nothing.
-        for message in sorted(answers, key=self._sender):
+        for message in sorted(asked, key=self._sender):
             name = self._sender(message)
             found = unpack(message)
             if isinstance(found, str):

@@ -8,7 +8,8 @@ import numpy as np
 from flwr.app import Message, RecordDict
 from flwr.serverapp import Grid
 
-from veilmap.flower.messages import ARRAYS, NO_ANSWER, ask, messages, why_not
+from veilmap.errors import shown
+from veilmap.flower.messages import ARRAYS, NO_ANSWER, ask, in_a_line, messages, why_not
 from veilmap.flower.node import Request
 from veilmap.flower.secure.collector import relay, reveal
 from veilmap.flower.secure.encoding import Words
@@ -88,11 +89,12 @@ class SecureRound:
         found, why = {}, dict.fromkeys(asked, NO_ANSWER)
         for message in replies:
             node = message.metadata.src_node_id
-            said = message.error.reason if message.has_error() else why_not(message.content)
-            if said is None and node in asked:
+            if message.has_error():
+                why[node] = in_a_line(message.error.reason)
+            elif (said := why_not(message.content)) is not None:
+                why[node] = said
+            elif node in asked:
                 found[node] = message.content
-            else:
-                why[node] = str(said)
         self.left_out |= {node: why[node] for node in asked - set(found)}
         return found
 
@@ -103,7 +105,7 @@ class SecureRound:
             try:
                 read[node] = part(node, content)
             except Exception as error:  # whatever a stranger packed must not end the run
-                self.left_out[node] = f"an answer that is none ({error!r})"
+                self.left_out[node] = f"an answer that is none ({shown(error)})"
         return read
 
 

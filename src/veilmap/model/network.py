@@ -12,6 +12,8 @@ from veilmap.streams import stream
 
 INPUTS = 2  # the position (x, y)
 MAX_WEIGHTS = 50_000_000
+MAX_WIDTH = 10_000
+MAX_LAYERS = 32
 Initialisation = Literal["glorot", "pytorch"]
 ActivationName = Literal["relu", "sigmoid", "tanh", "elu"]
 ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
@@ -48,8 +50,10 @@ class Network:
                 "hidden, activations and dropout need one entry per hidden layer, "
                 f"got {counts[0]}, {counts[1]} and {counts[2]} entries"
             )
-        if any(width < 1 for width in self.hidden):
-            yield out_of_range("the width of a hidden layer", "at least 1", min(self.hidden))
+        if len(self.hidden) > MAX_LAYERS:
+            yield out_of_range("the number of hidden layers", f"at most {MAX_LAYERS}", counts[0])
+        for width in (width for width in self.hidden if not 1 <= width <= MAX_WIDTH):
+            yield out_of_range("the width of a hidden layer", f"from 1 to {MAX_WIDTH:,}", width)
         for name in set(self.activations) - set(ACTIVATION_NAMES):
             yield unknown_choice("activation", name, ACTIVATION_NAMES)
         for share in self.dropout:

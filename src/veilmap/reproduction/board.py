@@ -57,7 +57,8 @@ class Finding:
     def read(cls, content: Mapping[str, Any]) -> "Finding":
         """From what ``as_dict`` gave."""
         under = {attack: Outcome[name] for attack, name in content["under"].items()}
-        return cls(Outcome[content["outcome"]], content["values"], content["effect"], under)
+        values, effect = str(content["values"]), str(content["effect"])
+        return cls(Outcome[content["outcome"]], values, effect, under)
 
 
 @dataclass(frozen=True)

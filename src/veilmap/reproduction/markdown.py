@@ -1,6 +1,12 @@
-"""The board as Markdown, for the documentation."""
+"""The board as Markdown, for the documentation.
 
+Names of files, cells and users, and what another's results say, are texts and nothing more: they
+pass through ``plain``, ``code`` or ``address`` before they stand in a line.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import quote
 
 from veilmap.inspection.labels import counted
 from veilmap.reproduction.board import (
@@ -16,6 +22,8 @@ from veilmap.reproduction.board import (
 from veilmap.sweeping.verdict import Outcome
 
 ATTACKS = ("search", "neurons", "heatmap")
+# What has a meaning in Markdown, in GitHub's tables and mathematics, or in HTML.
+_MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|#~$&!{}])")
 
 
 def board_markdown(board: Board, pictures: str = "") -> str:
@@ -30,34 +38,34 @@ def _head(board: Board) -> Iterator[str]:
     yield f"Made by `veilmap reproduce`, {counted(board.seeds, 'seed')}. {board.machine};"
     yield f"{duration(board.seconds)} of computing on one core."
     yield ""
-    yield f"On {board.data}, {counted_claims(board.counts)}."
+    yield f"On {plain(board.data)}, {counted_claims(board.counts)}."
     if board.beside is not None:
         yield ""
-        yield f"On {board.beside}, {counted_claims(board.counts_beside)}."
+        yield f"On {plain(board.beside)}, {counted_claims(board.counts_beside)}."
     yield ""
     yield EXPLAINED
     yield ""
 
 
 def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
-    yield f"## {entry.title}"
+    yield f"## {plain(entry.title)}"
     yield ""
     runs = counted(entry.runs, "run")
-    yield f"`{entry.command}`: {runs}, {duration(entry.seconds)} of computing."
+    yield f"{code(entry.command)}: {runs}, {duration(entry.seconds)} of computing."
     yield ""
     if entry.about:
-        yield entry.about
+        yield plain(entry.about)
         yield ""
     for name in entry.pictures:
-        yield f"![{entry.title}]({pictures}{name})"
+        yield f"![{plain(entry.title)}]({address(pictures + name)})"
         yield ""
     if entry.lines:
         yield from _table(entry.lines, board)
     for line in entry.lines:
         if line.note:
-            yield f"- {line.says}: {line.note}"
+            yield f"- {plain(line.says)}: {plain(line.note)}"
     for why in entry.failed:
-        yield f"- A run without figures: {why}"
+        yield f"- A run without figures: {plain(why)}"
     if any(line.note for line in entry.lines) or entry.failed:
         yield ""
 
@@ -65,12 +73,12 @@ def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
 def _table(lines: tuple[Line, ...], board: Board) -> Iterator[str]:
     heads = ["claim", "the paper", "here", "effect", "verdict"]
     if board.beside is not None:
-        heads += [board.beside, "effect", "verdict"]
+        heads += [plain(board.beside), "effect", "verdict"]
     heads += ATTACKS
     yield "| " + " | ".join(heads) + " |"
     yield "|" + " --- |" * len(heads)
     for line in lines:
-        cells = [line.says, line.paper, *_cells(line.here)]
+        cells = [plain(line.says), plain(line.paper), *_cells(line.here)]
         if board.beside is not None:
             cells += _cells(line.beside) if line.beside else ["-", "-", "-"]
         yield "| " + " | ".join([*cells, *_under(line.here.under)]) + " |"
@@ -78,7 +86,25 @@ def _table(lines: tuple[Line, ...], board: Board) -> Iterator[str]:
 
 
 def _cells(finding: Finding) -> list[str]:
-    return [finding.values, finding.effect, f"{MARKS[finding.outcome]} {finding.outcome.words}"]
+    verdict = f"{MARKS[finding.outcome]} {finding.outcome.words}"
+    return [plain(finding.values), plain(finding.effect), verdict]
+
+
+def plain(text: str) -> str:
+    """A text in one line, of which nothing is taken for Markdown or HTML."""
+    return _MEANS_SOMETHING.sub(r"\\\1", " ".join(text.split()))
+
+
+def code(text: str) -> str:
+    """A text in one line as code, between more backticks than it has in a row itself."""
+    text = " ".join(text.split())
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"
+
+
+def address(path: str) -> str:
+    """A path beside the page."""
+    return quote(path)
 
 
 def _under(under: Mapping[str, Outcome]) -> list[str]:

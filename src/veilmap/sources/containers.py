@@ -185,7 +185,7 @@ def _member(name: str, content: bytes, budget: Budget) -> Piece:
             if isinstance(error.__cause__, EOFError | OSError | zlib.error):
                 return Piece(name, error)
             raise  # a bomb is a matter of the whole archive
-    piece = Piece(name, content)
+    piece = Piece(name, content, budget)
     if _archive(piece) is None:
         return piece
     return Piece(name, UserError(f"{name} is an archive inside an archive; unpack it first"))

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, collected, readable
+from veilmap.sources.together import batches
 
 # The first sign of a document → who reads it; what begins otherwise is a table.
 DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
@@ -33,7 +35,7 @@ def gather(path: Path, columns: Columns, reading: Reading) -> Scan:
     several = is_container(path)
     found = _Found(columns, reading, several)
     left_out = []
-    for piece in pieces(path):
+    for piece in found.add_together(batches(pieces(path))) if several else pieces(path):
         try:
             with readable(piece.name):
                 found.add(piece)
@@ -70,6 +72,30 @@ class _Found:
         self._files.setdefault(document, []).extend([piece.name] * len(rows))
         self._counts[document] += 1
 
+    def add_together(self, groups: Iterable[list[Piece]]) -> Iterator[Piece]:
+        """Add what can be read in one go, and give back the files that must be read alone."""
+        for batch in groups:
+            scan = self._together(batch) if len(batch) > 1 else None
+            if scan is None:
+                yield from batch
+            else:
+                self._tables.append(scan)
+
+    def _together(self, batch: list[Piece]) -> Scan | None:
+        try:
+            with readable(batch[0].name):
+                scan = tables.scan_together(batch, self._columns, self._reading)
+                if scan is None:
+                    return None
+                table = collected(scan.table, batch[0].name)
+                passed_over = _read(scan.passed_over)
+        except UserError:
+            return None  # which of them it is about, reading each by itself will tell
+        if _lacking(table).height:
+            return None
+        origin = replace(scan.origin, written=None)
+        return replace(scan, table=table.lazy(), passed_over=passed_over, origin=origin)
+
     def conclude(self, source: str) -> list[Scan]:
         return [*self._tables, *(self._document(each, source) for each in self._rows)]
 
@@ -82,7 +108,7 @@ class _Found:
             scan.table.select(pl.all().null_count()).collect(engine="streaming")
             return scan
         # Read at once, so that the text need not be kept.
-        passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
+        passed_over = _read(scan.passed_over)
         table = collected(scan.table, piece.name)
         origin = replace(scan.origin, written=_unread(table, scan.origin.written))
         return replace(scan, table=table.lazy(), passed_over=passed_over, origin=origin)
@@ -103,11 +129,19 @@ class _Found:
 
 def _unread(table: pl.DataFrame, written: pl.LazyFrame | None) -> pl.LazyFrame | None:
     """What the file has in rows that lack a value; mostly there is none."""
-    lacks = pl.any_horizontal(pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm").is_null())
-    rows = table.filter(lacks)["row"]
+    rows = _lacking(table)["row"]
     if written is None or rows.is_empty():
         return None
     return written.filter(pl.col("row").is_in(rows.implode())).collect().lazy()
+
+
+def _read(table: pl.LazyFrame | None) -> pl.LazyFrame | None:
+    return None if table is None else table.collect().lazy()
+
+
+def _lacking(table: pl.DataFrame) -> pl.DataFrame:
+    values = pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm")
+    return table.filter(pl.any_horizontal(values.is_null()))
 
 
 def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:

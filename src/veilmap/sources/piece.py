@@ -21,11 +21,13 @@ LARGE_BYTES = 64_000_000
 class Piece:
     """A file by its name within the folder or archive; ``content`` may be why it cannot be read.
 
-    What is gzipped on disk stays so, and is unpacked here; members of archives come unpacked.
+    What is gzipped on disk stays so, and is unpacked here; members of archives come unpacked, with
+    the budget that they were unpacked from.
     """
 
     name: str
     content: Path | bytes | UserError
+    budget: Budget | None = None
 
     def __post_init__(self) -> None:
         # Names on disk may be no UTF-8, and a table takes nothing else.
@@ -56,16 +58,22 @@ class Piece:
 
     def read(self) -> bytes:
         """All of it, unpacked."""
+        with closing(self.unpacked()._open()) as file:
+            return file.read()
+
+    def unpacked(self) -> "Piece":
+        """The same, in memory if it is packed on disk."""
+        if not self.is_packed:
+            return self
+        budget = self._own_budget
         with closing(self._open()) as file:
-            if not self.is_packed:
-                return file.read()
-            return b"".join(gunzip(file, self.name, self._budget))
+            return Piece(self.name, b"".join(gunzip(file, self.name, budget)), budget)
 
     def check(self) -> None:
         """Go through a packed file once: whole, and no bomb; nothing is kept."""
         if self.is_packed:
             with closing(self._open()) as file:
-                for _ in gunzip(file, self.name, self._budget):
+                for _ in gunzip(file, self.name, self._own_budget):
                     pass
 
     @property
@@ -77,7 +85,7 @@ class Piece:
         return self._path if is_utf8 else io.BytesIO(self.read())
 
     @property
-    def _budget(self) -> Budget:
+    def _own_budget(self) -> Budget:
         return Budget(self.name, self._path.stat().st_size)
 
     @property

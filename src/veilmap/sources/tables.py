@@ -1,14 +1,14 @@
 """Tables with any column names, from CSV (also gzipped) and Parquet files or a document's rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
-from veilmap.sources import gnettrack, opencellid, towercollector
+from veilmap.sources import gnettrack, opencellid, parquet, towercollector
 from veilmap.sources.columns import FILE, Columns
 from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
 from veilmap.sources.format import Format
@@ -16,20 +16,20 @@ from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan
 from veilmap.sources.timestamps import time_expression
+from veilmap.sources.together import are_alike, join
 
 KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
-PARQUET = b"PAR1"
 ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
 _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 
 def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
     """All rows of a file; the content decides what it is, names say little."""
-    is_parquet = piece.head.startswith(PARQUET)
+    is_parquet = piece.head.startswith(parquet.MAGIC)
     if is_parquet:
-        if piece.is_packed:
-            piece = Piece(piece.name, piece.read())
-        texts = raw = pl.scan_parquet(piece.for_polars, glob=False)
+        piece = piece.unpacked()
+        parquet.refuse_bomb(piece)
+        texts = raw = parquet.short_texts(pl.scan_parquet(piece.for_polars, glob=False))
         known = _recognise(_names(raw), Format("Parquet"))
         own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
         reading = replace(reading, timezone=reading.timezone or own)
@@ -41,6 +41,21 @@ def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) 
     scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=of_several)
     in_lines = frozenset([] if is_parquet else [file])
     return replace(scanned, origin=replace(scanned.origin, in_lines=in_lines))
+
+
+def scan_together(batch: Sequence[Piece], columns: Columns, reading: Reading) -> Scan | None:
+    """All rows of small files in one go, where each would be read in the same way; else None."""
+    piece, places = join(batch)
+    raw, texts, known = _scan_csv(piece, columns, of_several=True)
+    header = _names(texts)
+    roles = columns.resolve([*header, *known.derived, FILE], piece.name, known.columns)
+    written = known.complete(texts, header).collect()
+    if not are_alike(written, roles, places, _NUMBERS):
+        return None
+    raw, texts = (places.number(each, ROW) for each in (raw, texts))
+    scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=True)
+    origin = replace(scanned.origin, in_lines=frozenset(places.names))
+    return replace(scanned, formats={known.name: len(batch)}, origin=origin)
 
 
 def _numbered(table: pl.LazyFrame, first: int, file: str | None) -> pl.LazyFrame:
@@ -65,6 +80,7 @@ def canonical(
     header = [name for name in _names(raw) if name != ROW]
     raw = known.complete(raw, header)
     roles = columns.resolve([*header, *known.derived], source, known.columns)
+    _refuse_nested(raw, roles, source)
     sample = _sample(raw, roles, reading, source)
     timezone = reading.timezone or "UTC"
     time = time_expression(sample[str(roles["time"])], reading.time_format, timezone, source)
@@ -98,6 +114,16 @@ def _text(column: str, kinds: Mapping[str, pl.DataType]) -> pl.Expr:
     kind = kinds[column]
     has_none = kind.is_nested() or kind in (pl.Duration, pl.Binary, pl.Object)
     return pl.lit(str(kind)) if has_none else pl.col(column).cast(pl.String)
+
+
+def _refuse_nested(raw: pl.LazyFrame, roles: Mapping[str, str | None], source: str) -> None:
+    kinds = raw.collect_schema()
+    for role, name in roles.items():
+        if name is not None and kinds[name].is_nested():
+            raise UserError(
+                f"column {shown(name)} of {source} holds a list or a structure in each row, and no "
+                f"{role.removesuffix('_column')}; name another with --{role.replace('_', '-')}"
+            )
 
 
 def _sample(

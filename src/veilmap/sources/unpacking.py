@@ -20,9 +20,12 @@ CHUNK_BYTES = 1 << 20
 class Budget:
     """How many bytes may still come out of one packed file."""
 
-    def __init__(self, name: str, packed_bytes: int) -> None:
+    def __init__(self, name: str, packed_bytes: int, *, is_table: bool = False) -> None:
         self._name = name
-        self._whole = min(max(FREE_BYTES, MOST_TIMES * packed_bytes), MOST_BYTES)
+        whole = max(FREE_BYTES, MOST_TIMES * packed_bytes)
+        # A table is read in parts, and cannot be unpacked by hand.
+        self._whole = whole if is_table else min(whole, MOST_BYTES)
+        self._way_out = "write it as CSV" if is_table else "unpack it yourself"
         self._left = self._whole
         self._members = 0
 
@@ -49,7 +52,7 @@ class Budget:
         if self._left < 0:
             raise UserError(
                 f"{self._name} unpacks to more than {self._whole / 1e6:,.0f} MB, as a bomb does; "
-                "if it is sound, unpack it yourself and give what comes out"
+                f"if it is sound, {self._way_out} and give what comes out"
             )
 
 

@@ -1,6 +1,7 @@
 """The curious server at work: the run behind ``veilmap attack``."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -22,7 +23,6 @@ from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
-from veilmap.output import held
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
@@ -80,9 +80,7 @@ def attack(
         folder.refuse_taken(overwrite)
     seen = path if isinstance(path, Seen) else open_seen(path, data, cell, timezone)
     # One thread: the products are small, and bits must not depend on the number of cores.
-    with held(None if folder is None else folder.path), one_thread():
-        if folder is not None:
-            folder.refuse_taken(overwrite)  # again: another process may have finished meanwhile
+    with nullcontext() if folder is None else folder.held(overwrite), one_thread():
         run = _Work(seen, settings, keep_path, theory, device).run(on_begin, on_done)
         if folder is not None:
             folder.write(run)
@@ -105,7 +103,7 @@ class _Work:
         entries = list(seen.transcript.entries())
         self._summed = settings.who.secure_aggregation
         _refuse_sums_of(seen.transcript.header.side_knowledge, self._summed)
-        self._target = SUM if self._summed else _target(entries, settings, seen.truth)
+        self._target = SUM if self._summed else _target(entries, settings, seen)
         everyone: dict[int, list[str]] = {}
         for each in entries:
             if self._summed or each.user == self._target:
@@ -229,14 +227,14 @@ class _Work:
         return (*known, *(f"the start of {name}" for name in used))
 
 
-def _target(entries: Sequence[Entry], settings: AttackSettings, truth: Truth | None) -> str:
+def _target(entries: Sequence[Entry], settings: AttackSettings, seen: Seen) -> str:
     """The user asked for, or the one who measured most; without the truth, who sent most.
 
     A defence may make the one who measured most send few points.
     """
     points: dict[str, int] = {}
     for each in entries:
-        known = None if truth is None else truth.get(each.round, {}).get(each.user)
+        known = (seen.truth or {}).get(each.round, {}).get(each.user)
         points[each.user] = points.get(each.user, 0) + (each.n if known is None else len(known))
     if not points:
         raise UserError(
@@ -249,10 +247,20 @@ def _target(entries: Sequence[Entry], settings: AttackSettings, truth: Truth | N
     if target not in points:
         dense = sorted(points, key=lambda user: -points[user])
         more = ", …" if len(dense) > 8 else ""
-        raise UserError(
-            f"user {target!r} sent no update; choose one of: {', '.join(dense[:8])}{more}"
-        )
+        raise UserError(f"{_why_unseen(target, seen)}; choose one of: {', '.join(dense[:8])}{more}")
     return target
+
+
+def _why_unseen(target: str, seen: Seen) -> str:
+    """Of whom the transcript has nothing: refused, or silent, or not there at all."""
+    if target in seen.refused:
+        return f"the updates of user {target!r} were refused ({seen.refused[target][:100]})"
+    if any(target in of_round for of_round in (seen.truth or {}).values()):
+        return (
+            f"user {target!r} measured, and the transcript has no update of theirs: each was "
+            "refused as none, or the defence left nothing to train on"
+        )
+    return f"there is no user {target!r} in the transcript"
 
 
 def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:

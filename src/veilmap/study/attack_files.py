@@ -1,6 +1,7 @@
 """An attack on disk: the figures, and apart from them the places found."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
@@ -14,7 +15,7 @@ from veilmap.files import PRIVATE, json_bytes, written
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.transport import emd_m
-from veilmap.output import refuse_no_folder
+from veilmap.output import held, refuse_no_folder
 from veilmap.settings import plain
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.results import result_row, results, versions
@@ -44,6 +45,16 @@ class AttackFolder:
                 f"{self.path} holds results already; choose another --out or add --overwrite "
                 "(overwrite=True in Python)"
             )
+
+    @contextmanager
+    def held(self, overwrite: bool) -> Iterator[None]:
+        """Be the only one who writes there while the block runs.
+
+        Refused once more: another process may have finished since ``refuse_taken`` was asked.
+        """
+        with held(self.path):
+            self.refuse_taken(overwrite)
+            yield
 
     def write(self, run: AttackRun, pictures: Mapping[str, bytes] | None = None) -> None:
         """All files, the figures last; nothing of an earlier attack stays beside them."""

@@ -11,6 +11,7 @@ from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
+from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
@@ -33,7 +34,8 @@ class Seen:
     """A transcript with what is known about it.
 
     ``truth`` is None where nobody can tell; ``why_no_truth`` says why. ``batches`` are the points
-    trained on, where they are known: a defence chooses and moves points.
+    trained on, where they are known: a defence chooses and moves points. ``refused`` says of users
+    whose updates the server did not take why, as far as the run tells.
     """
 
     path: Path | None
@@ -43,6 +45,7 @@ class Seen:
     truth: Truth | None
     why_no_truth: str = ""
     batches: Truth = field(default_factory=dict, repr=False)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def seen_of(
@@ -146,14 +149,24 @@ def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None
         data = _reread(about.read_with)
     if data is None:
         why = f"{about.source} is not there to read; give it with --data to know the truth"
-        return Seen(folder.path, transcript, name, clock, None, why)
+        return Seen(folder.path, transcript, name, clock, None, why, refused=_refused(folder))
     prepared = prepare(data, settings)
     if prepared.data.fingerprint != about.fingerprint:
         raise UserError(
             f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
             "differ; give the same file, read with the same options, with --data"
         )
-    return Seen(folder.path, transcript, name, clock, _truth(prepared))
+    truth = _truth(prepared)
+    return Seen(folder.path, transcript, name, clock, truth, refused=_refused(folder))
+
+
+def _refused(folder: RunFolder) -> dict[str, str]:
+    """From the history of a run; it has none before it is finished, and only words hang on it."""
+    try:
+        history = parse_json(folder.results.read_bytes())["history"]
+        return {str(user): str(why) for line in history for user, why in line["refused"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
 
 
 def _truth(prepared: Prepared) -> Truth:
