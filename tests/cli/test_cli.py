@@ -350,6 +350,11 @@ def test_what_would_steer_the_terminal_is_spelled_out(capsys, tmp_path):
     assert "\x1b" not in err
 
 
+def test_an_endless_value_is_told_by_its_beginning(capsys):
+    _, err = run(capsys, "train", "campus", "--activations", "x" * 5000, code=2)
+    assert f'"{"x" * 79}… for --activations. Choose from: "relu"' in err
+
+
 def test_pictures_need_a_folder(capsys, campus_file, tmp_path):
     taken = tmp_path / "taken"
     taken.write_text("mine")

@@ -1,5 +1,6 @@
 """The list of commands, and how a run of any of them ends."""
 
+import re
 import sys
 from io import TextIOWrapper
 
@@ -37,6 +38,7 @@ FLOWER = {
 }
 # Missing module → the extra that brings it.
 EXTRAS = {"flwr": "flower", "cryptography": "flower", "Crypto": "flower", "ray": "simulation"}
+_LONG = re.compile(r"(\S{80})\S+")
 
 
 def make_app() -> App:
@@ -73,7 +75,9 @@ def run(arguments: list[str] | None) -> None:
     except (UserError, CycloptsError) as error:
         from veilmap.cli.console import visible
 
-        message = visible(" ".join(str(error).split()))
+        words = " ".join(str(error).split())
+        # The parser repeats a value as it was given, however long.
+        message = visible(words if isinstance(error, UserError) else _LONG.sub(r"\1…", words))
         print(f"veilmap: error: {message}", file=sys.stderr)
         sys.exit(2)
     except ImportError as error:
