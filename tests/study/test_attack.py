@@ -106,8 +106,9 @@ def test_the_places_found_are_points_on_earth(attacked):
     np.testing.assert_allclose(back_m, places, atol=0.05)
 
 
-def test_results_are_not_replaced_unasked(run, attacked):
-    _, out = attacked
+def test_results_are_not_replaced_unasked(run, tmp_path):
+    out = tmp_path / "out"
+    attack(run, out=out, method=("search",))
     with pytest.raises(UserError, match="holds results already; choose another --out"):
         attack(run, out=out, method=("neurons",))
     attack(run, out=out, method=("neurons",), overwrite=True)
