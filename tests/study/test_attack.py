@@ -298,7 +298,7 @@ def test_settings_and_keywords_do_not_mix(run):
 
 def test_the_same_seed_gives_the_same_bits(run):
     one, again = (
-        attack(run, method=("dlg", "heatmap"), max_iterations=50, cells=100, finest_m=60.0)
+        attack(run, method=("dlg", "heatmap"), max_iterations=20, cells=50, finest_m=100.0)
         for _ in range(2)
     )
     for name in ("dlg", "heatmap"):
