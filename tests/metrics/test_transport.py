@@ -125,7 +125,7 @@ MISUSES = {
     "three columns": ((GOOD, np.zeros((4, 3))), r"set 2 of 2 .* got shape \(4, 3\)"),
     "a number": ((5.0, GOOD), r"got shape \(\)"),
     "not finite": ((np.array([[0, np.nan]]), GOOD), "set 1 of 2 has 1 positions that are not"),
-    "negative": ((GOOD, GOOD, [1, -1]), "weights of set 1 of 2 .* got -1 to 1"),
+    "negative": ((GOOD, GOOD, [2, -1]), "weights of set 1 of 2 .* got -1 to 2"),
     "no weight": ((GOOD, GOOD, None, [0, 0]), "not all 0, got 0 to 0"),
     "infinite weight": ((GOOD, GOOD, [1, np.inf]), "must be finite"),
     "weights of others": ((GOOD, GOOD, [1, 1, 1]), r"got shape \(3,\) for 2 points"),
