@@ -97,6 +97,8 @@ def test_no_points_reach_a_step_that_learns():
     defence = Defence((First(0), Average()))
     batch, reports, memory = defence.local_batch(on_a_line(1, 2), turn())
     assert (len(batch), len(reports), memory) == (0, 1, NEW)
+    _, reports, _ = Defence((First(0), Average(), East())).local_batch(on_a_line(1, 2), turn())
+    assert [report.step for report in reports] == ["first:num=0", "east:by_m=10"]
 
 
 def test_memory_beyond_what_was_held_before_is_measured():
@@ -118,11 +120,15 @@ def test_time_is_that_of_the_work_without_the_watch():
     assert 0.05 <= cost.seconds < 0.1
 
 
-def test_a_watch_that_was_on_before_stays_on():
+def test_a_watch_that_was_on_before_stays_on_and_what_it_saw_does_not_count():
+    """8 MB were held once and 4 MB still are."""
     tracemalloc.start()
     try:
+        np.zeros(1_000_000)
+        held = np.zeros(500_000)
         _, cost = measured(list)
         assert tracemalloc.is_tracing()
         assert cost.peak_mb < 0.1
+        assert len(held) == 500_000
     finally:
         tracemalloc.stop()

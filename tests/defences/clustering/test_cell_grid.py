@@ -33,6 +33,15 @@ def test_one_way_every_pair_of_cells_is_met_once():
     assert 2 * len(OFFSETS_ONE_WAY) == len(both) == 24
 
 
+def test_an_offset_counts_columns_to_the_east_and_rows_to_the_north():
+    """Cells of 0.7 m: the second point lies in the row above the first, the third east of it."""
+    grid = CellGrid.of(np.array([[0.0, 0.0], [0.0, 0.8], [0.8, 0.0]]), 1.0)
+    ways = {(0, 1): (0, 1), (1, 0): (0, 2), (1, -1): (1, 2), (0, -1): (1, 0)}
+    for offset, (start, end) in ways.items():
+        there, cell = grid.beside(grid.key, offset)
+        assert (there.tolist(), cell.tolist()) == ([start], [end])
+
+
 def test_no_row_wraps_into_the_next_column():
     """A column of ten cells, and beside it one that holds only the lowest."""
     xy_m = np.array([(0.0, 0.7 * row + 0.3 * (row > 0)) for row in range(10)] + [(1.0, 0.0)])
