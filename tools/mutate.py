@@ -1,7 +1,7 @@
 """Change the source in one place after the other, and see whether a test notices.
 
-    OMP_NUM_THREADS=1 python tools/mutate.py --out mutants.jsonl
-    OMP_NUM_THREADS=1 python tools/mutate.py --out again.jsonl --again mutants.jsonl
+    make mutants
+    OMP_NUM_THREADS=1 python tools/mutate.py --out runs/again.jsonl --again runs/mutants.jsonl
 
 The second command takes only those that no test noticed in the first.
 
@@ -107,6 +107,7 @@ def main():
     )  # fmt: skip
     for library in LIBRARIES:
         importlib.import_module(library)
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder, chosen.out.open("w") as out:
         bodies = Bodies([each for each in found if each.function], Path(folder) / "reach", out)
         command = [*chosen.tests, *OPTIONS]
