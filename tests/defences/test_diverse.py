@@ -74,6 +74,20 @@ def test_passes_go_on_until_there_are_enough_points(size, rows):
     assert kept(DiverseBatch(eps_m=1.5, size=size), on_a_line(50, 51, 0, 1, 2)) == rows
 
 
+def test_of_many_clusters_of_one_size_the_first_are_taken():
+    batch = on_a_line(*range(0, 1000, 10))
+    assert kept(DiverseBatch(eps_m=1.0, size=5), batch) == [0, 1, 2, 3, 4]
+    assert figures(DiverseBatch(eps_m=1.0, size=5), batch)["asked"] == 5
+
+
+def test_many_means_of_one_time_keep_the_order_of_their_clusters():
+    """Fifty places there and back: each has the mean time 49.5 s."""
+    x_m = np.arange(0, 500, 10)
+    batch = on_a_line(*x_m, *x_m[::-1])
+    points, _ = DiverseBatch(eps_m=1.0, centre="mean").on_points(batch, make_turn())
+    assert (points.xy_m - UTM_M)[:, 0].tolist() == x_m.tolist()
+
+
 def test_a_second_pass_clusters_what_is_left_anew():
     """Without row 1 the ends are 2 m apart and no longer together."""
     batch = on_a_line(0, 1, 2)

@@ -62,6 +62,12 @@ def test_of_two_clusters_equally_far_the_earlier_is_taken_whole_first(apart_m):
     assert kept(FarthestBatch(eps_m=5.0, num=4), batch) == [0, 1, 2, 4]
 
 
+def test_of_many_clusters_equally_far_the_earliest_are_taken():
+    angle = 2 * np.pi * np.arange(50) / 50
+    ring = make_batch(1000 * np.column_stack([np.cos(angle), np.sin(angle)]))
+    assert kept(FarthestBatch(eps_m=1.0, num=5), ring) == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(("noise", "rows"), [("keep", [1, 3]), ("drop", [1, 2]), ("group", [0, 3])])
 def test_noise_is_kept_or_dropped_or_grouped(noise, rows):
     """The round's centroid is at 53.5 m.

@@ -145,6 +145,11 @@ def test_of_no_points_come_no_points():
     assert figures == {"moved_m": 0.0, "label_moved_db": 0.0}
 
 
+def test_one_step_is_enough_to_be_learned():
+    _, figures = learned({"u": two_places()}, max_steps=1)
+    assert figures["gan_steps"] == 1
+
+
 def test_the_figures_of_learning():
     _, figures = learned({"a": two_places(30), "b": two_places(20, 1), "c": two_places(0)})
     assert figures == {
