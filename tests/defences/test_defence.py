@@ -1,11 +1,13 @@
 import time
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.conftest import make_local_data
 from tests.defences.fakes import Average, East, First, Twice, turn
+from veilmap.defences import memory as module
 from veilmap.defences.cost import measured
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW
@@ -64,6 +66,14 @@ def test_a_phone_learns_from_its_past_and_in_its_first_round_from_that():
     assert (second.xy_m[0, 0], told.figures) == (0, {})
     third, (told,), memory = defence.local_batch(on_a_line(300), turn(t=3), memory)
     assert (third.xy_m[0, 0], told.figures) == (50, {"learned_from": 4})
+
+
+def test_learning_takes_the_time_between_its_begin_and_its_end(monkeypatch):
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    learned, lesson = NEW.learn(Average(), on_a_line(0, 0), {}, turn())
+    assert lesson.seconds == 2.5
+    assert learned.learn(Average(), on_a_line(0), {}, turn(t=2))[1].seconds is None
 
 
 def test_a_step_can_learn_from_a_public_sample():

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from veilmap.defences.obfuscation import adversarial as module
-from veilmap.defences.obfuscation.adversarial import train
+from veilmap.defences.obfuscation.adversarial import obfuscate, train
 from veilmap.defences.obfuscation.crowd import Crowd
 from veilmap.defences.obfuscation.ground import Ground
 from veilmap.model.threads import one_thread
@@ -55,6 +55,26 @@ def test_rho_weighs_utility_against_the_adversarys_loss(monkeypatch):
     assert half == pytest.approx((private + useful) / 2, rel=1e-5)
 
 
+def test_the_adversarys_loss_is_that_of_the_user_and_that_of_the_position(monkeypatch):
+    crowd = people(2)
+    game = module._Game(crowd, 0.5, np.random.default_rng(0))
+    batch = crowd.mini_batch(np.random.default_rng(1))
+    moved = obfuscate(game.generator, batch.records, GROUND, np.random.default_rng(2))
+    user_loss, position_loss = (each.item() for each in game._guess(moved, batch))
+    told = losses(0.5, crowd, monkeypatch)[0]
+    assert told == pytest.approx(user_loss + position_loss, rel=1e-6)
+
+
+def test_who_guesses_all_positions_and_no_user_loses_as_a_blind_guess_of_the_user():
+    crowd = people(3)
+    game = module._Game(crowd, 0.5, np.random.default_rng(0))
+    batch = crowd.mini_batch(np.random.default_rng(1))
+    game._adversary = lambda moved: torch.cat([torch.zeros(len(moved), 3), moved[:, :2]], dim=1)
+    user_loss, position_loss = game._guess(batch.records, batch)
+    assert position_loss == 0
+    assert user_loss.item() == pytest.approx(crowd.blind_user_loss)
+
+
 def test_the_utility_loss_leaves_the_stand_ins_out():
     crowd = people()
     game = module._Game(crowd, 1.0, np.random.default_rng(0))
@@ -84,6 +104,15 @@ def test_both_losses_must_stand_still_for_two_windows():
         rising = still.clone()
         rising[module.WINDOW :, column] = 0.02
         assert not module._rest(list(rising), 0.01)
+
+
+def test_rest_is_a_share_of_what_blind_guessing_loses(monkeypatch):
+    asked, crowd = [], people()
+    monkeypatch.setattr(module, "WINDOW", 1)
+    monkeypatch.setattr(module, "_rest", lambda _, still: asked.append(still))
+    trained(crowd, max_steps=1)
+    blind = crowd.blind_user_loss + crowd.blind_position_loss
+    assert asked == [pytest.approx(module.REST * blind)]
 
 
 def test_training_ends_at_rest_or_at_the_last_step(monkeypatch):
