@@ -140,19 +140,25 @@ def files():
 
 def mutants(path):
     tree = ast.parse(path.read_text())
+    seen = {compile(tree, str(path), "exec")}
     for node, put, statement, function in places(tree, None, None, ()):
         for new in changed(node):
             put(ast.fix_missing_locations(ast.copy_location(new, node)))
-            yield Mutant(
-                str(path.relative_to(PACKAGE)),
-                statement.lineno if isinstance(node, ast.comprehension) else node.lineno,
-                0 if isinstance(node, ast.comprehension) else node.col_offset,
-                difference(node, new),
-                header(statement),
-                function,
-                compile(tree, str(path), "exec"),
-            )
+            code = compile(tree, str(path), "exec")
             put(node)
+            # Two changes may come to the same.
+            if code not in seen:
+                seen.add(code)
+                at = statement if isinstance(node, ast.comprehension) else node
+                yield Mutant(
+                    str(path.relative_to(PACKAGE)),
+                    at.lineno,
+                    at.col_offset,
+                    difference(node, new),
+                    header(statement),
+                    function,
+                    code,
+                )
 
 
 def places(node, statement, function, scope):
