@@ -9,7 +9,9 @@ Mutants of a function's body swap its code object in a fork of a process that ha
 tests, so each costs the tests that reach its statement and nothing else. Decorators, properties and
 closures need no special care: whatever wraps a function calls the same function object. What runs
 at import, such as constants and fields of dataclasses, is imported anew in a fork of a process that
-knows only the libraries. No file is written but ``--out``: a line of JSON per mutant.
+knows only the libraries, with all tests that reach its file; so is every mutant that no test
+noticed, since tests may have used the function while they were collected. No file is written but
+``--out``: a line of JSON per mutant.
 
 Hypothesis draws the same examples for every mutant. A test has five times its undisturbed processor
 time and five seconds; those that start processes do not see a mutant there, and are not counted as
@@ -51,7 +53,7 @@ OPTIONS = (
     "-p", "no:terminal", "-p", "no:cacheprovider",
     "-W", "ignore:Module already imported",  # hypothesis, by us
 )  # fmt: skip
-KILLED, SURVIVED, TIMEOUT, UNREACHED = "killed", "survived", "timeout", "unreached"
+KILLED, SURVIVED, TIMEOUT = "killed", "survived", "timeout"
 
 COMPARED = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt),
@@ -99,7 +101,7 @@ def main():
     found = [each for path in files() for each in mutants(path)]
     if chosen.again:
         earlier = map(json.loads, chosen.again.read_text().splitlines())
-        left = {each["mutant"] for each in earlier if each["outcome"] in (SURVIVED, UNREACHED)}
+        left = {each["mutant"] for each in earlier if each["outcome"] == SURVIVED}
         found = [each for each in found if each.name in left]
     settings.register_profile(
         "mutants", deadline=None, database=None, derandomize=True,
@@ -114,10 +116,11 @@ def main():
         if in_fork(lambda _: pytest.main(command, [bodies]))[0] != SURVIVED:
             sys.exit("the tests do not pass without a mutant")
         reach = json.loads(bodies.reach.read_text())
+        judged = {each["mutant"] for each in map(json.loads, chosen.out.read_text().splitlines())}
         for each in found:
-            if not each.function:
-                tests = reaching(reach, each.file, 0, sys.maxsize)
-                write(out, each, tests, partial(imported, each, tests))
+            if each.name not in judged:
+                tests = near(reach, each.file)
+                write(out, each, tests, *in_fork(partial(imported, each, tests), limited=True))
     print(Counter(json.loads(line)["outcome"] for line in chosen.out.read_text().splitlines()))
 
 
@@ -335,7 +338,9 @@ class Bodies(Watch):
             tests = reaching(reach, each.file, *each.lines)
             chosen = [items[name] for name in tests]
             self.seconds = tests
-            write(self.out, each, tests, partial(self.swapped, each, functions, chosen))
+            outcome, by = in_fork(partial(self.swapped, each, functions, chosen), limited=True)
+            if outcome != SURVIVED:
+                write(self.out, each, tests, outcome, by)
         return True
 
     def record(self, items):
@@ -371,7 +376,8 @@ def imported(mutant, tests, say):
     plugin = Chosen(tests)
     sys.meta_path.insert(0, Finder(mutant))
     code = pytest.main([*sorted({name.split("::")[0] for name in tests}), *OPTIONS, "-x"], [plugin])
-    say(plugin.noticed or "import")
+    if code:
+        say(plugin.noticed or "import")
     return code
 
 
@@ -423,13 +429,26 @@ def tracer(lines):
 
 def reaching(reach, file, first, last):
     """The tests that reach one of the lines, with their seconds: the file's own first."""
-    own = f"test_{Path(file).name}"
-    found = [
-        (name, each["seconds"])
+    found = {
+        name: each["seconds"]
         for name, each in reach.items()
         if any(first <= line <= last for line in each["lines"].get(file, ()))
-    ]
-    return dict(sorted(found, key=lambda test: (own not in test[0], test[1])))
+    }
+    return own_first(found, file)
+
+
+def near(reach, file):
+    """Those that reach the file anywhere, and its own, which may have used it as they were read."""
+    own = {name: each["seconds"] for name, each in reach.items() if is_own(name, file)}
+    return own_first({**own, **reaching(reach, file, 0, sys.maxsize)}, file)
+
+
+def own_first(tests, file):
+    return dict(sorted(tests.items(), key=lambda test: (not is_own(test[0], file), test[1])))
+
+
+def is_own(name, file):
+    return f"/test_{Path(file).name}::" in name
 
 
 def live_functions():
@@ -452,11 +471,9 @@ def all_codes(code):
             yield from all_codes(constant)
 
 
-def write(out, mutant, tests, work):
-    began = time.monotonic()
-    outcome, by = in_fork(work, limited=True) if tests else (UNREACHED, "")
+def write(out, mutant, tests, outcome, by):
     line = {"mutant": mutant.name, "outcome": outcome, "by": by, "tests": len(tests)}
-    print(json.dumps({**line, "seconds": round(time.monotonic() - began, 2)}), file=out, flush=True)
+    print(json.dumps(line), file=out, flush=True)
 
 
 def in_fork(work, limited=False):

@@ -99,11 +99,23 @@ def test_the_adversary_is_not_asked_where_the_stand_ins_are():
 def test_both_losses_must_stand_still_for_two_windows():
     still = torch.zeros(2 * module.WINDOW, 2)
     assert module._rest(list(still), 0.01)
-    assert not module._rest(list(still[1:]), 0.01)
+    assert module._rest(list(still[1:]), 0.01) is False
     for column in (0, 1):
         rising = still.clone()
         rising[module.WINDOW :, column] = 0.02
         assert not module._rest(list(rising), 0.01)
+        assert module._rest(list(rising), 0.021)
+
+
+def test_what_rests_is_the_mean_of_a_window_wherever_it_lies():
+    """Losses of 6 and 4 in turn, and in the second window the other way round."""
+    steps = torch.arange(2 * module.WINDOW)
+    swaying = 5 + torch.where((steps % 2 == 0) == (steps < module.WINDOW), 1.0, -1.0)
+    assert module._rest(list(torch.stack([swaying, -swaying], dim=1)), 0.01)
+
+
+def test_rest_is_less_than_the_difference_allowed():
+    assert not module._rest(list(torch.zeros(2 * module.WINDOW, 2)), 0.0)
 
 
 def test_rest_is_a_share_of_what_blind_guessing_loses(monkeypatch):

@@ -77,9 +77,18 @@ def test_the_grid_covers_the_area_with_one_cell_of_bandwidth():
         np.testing.assert_allclose(centres[[0, -1]], [-side * 19 / 40, side * 19 / 40], rtol=1e-5)
 
 
+def test_each_axis_has_its_own_cells():
+    """Two units by four: cells of 0.1 by 0.2, the first centres half of that from the corner."""
+    grid = MapGrid.of_ground(Ground(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0])))
+    assert grid.bandwidth == pytest.approx((0.1, 0.2))
+    np.testing.assert_allclose(grid.x[[0, -1]], [-0.95, 0.95], rtol=1e-5)
+    np.testing.assert_allclose(grid.y[[0, -1]], [-1.9, 1.9], rtol=1e-5)
+
+
 def test_an_area_without_width_has_a_finite_map():
     line = Area(100, 0, 100, 500)
     grid = MapGrid.of_ground(Ground.of_area(line, Scaler.of_area(line)))
+    assert grid.bandwidth[0] == 1
     records = some_records() * torch.tensor([0, 1, 1])
     distortion = map_distortion(records, records + torch.tensor([0, 0, 1.0]), grid)
     assert float(distortion) == pytest.approx(1, rel=0.02)
