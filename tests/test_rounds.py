@@ -40,7 +40,7 @@ def test_intervals_are_read(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "1", "h", "0h", "-1h", "1 fortnight", "1e3h", "nan h"])
 def test_what_is_no_interval_is_refused_with_an_example(text):
-    with pytest.raises(UserError, match="for example 1h, 3h, 1d or 1w"):
+    with pytest.raises(UserError, match=r"\(s, min, h, d, w\), for example 1h, 3h, 1d or 1w"):
         parse_interval(text)
 
 
@@ -184,7 +184,10 @@ def test_a_user_with_one_row_keeps_it_for_training():
 
 
 def test_a_random_split_has_the_share_to_the_row():
-    assert len(Split(split="random", test_share=0.3).apply(make_measurements(99), 0)[1]) == 30
+    assert (
+        len(Split(split="random", test_share=0.3).apply(make_measurements(99, step_s=1), 0)[1])
+        == 30
+    )
 
 
 def test_the_seed_decides_a_random_split():
