@@ -160,6 +160,8 @@ def test_half_of_the_wanted_share_is_enough_for_both_sides():
     assert len(Split(test_share=0.8).apply(data, seed=0)[1]) == 90
     with pytest.raises(UserError, match=r"a test share of 1.00, far from the 0.8 wanted"):
         Split(test_share=0.8).apply(data, seed=1)
+    with pytest.raises(UserError, match=r"a test share of 0.08, far from the 0.2 wanted"):
+        Split(test_share=0.2).apply(measured_at(*range(92), *range(5000, 5008)), seed=0)
 
 
 def test_a_split_far_from_the_wanted_share_is_refused():
