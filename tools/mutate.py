@@ -15,7 +15,7 @@ noticed, since tests may have used the function while they were collected. No fi
 
 Hypothesis draws the same examples for every mutant. A test has five times its undisturbed processor
 time and five seconds; those that start processes do not see a mutant there, and are not counted as
-reaching it. Texts with values in them and docstrings stay as they are.
+reaching it. Texts with values in them, docstrings and the decorators of classes stay as they are.
 """
 
 import argparse
@@ -168,6 +168,9 @@ def places(node, statement, function, scope):
     """Every node that may be replaced, how, and the statement and function in which it is."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "format_spec"):
+            continue
+        # That fields are not assigned is held by mypy.
+        if isinstance(node, ast.ClassDef) and field == "decorator_list":
             continue
         for index, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or is_text(node, child, index):
