@@ -218,6 +218,10 @@ def test_a_gap_between_bursts_takes_time(gap_s):
     assert Split(burst_gap_s=0.5).burst_gap_s == 0.5
 
 
+def test_a_fifth_is_set_aside_in_bursts_that_five_minutes_part():
+    assert Split() == Split(split="burst", test_share=0.2, burst_gap_s=300.0)
+
+
 def test_an_unknown_split_is_refused_with_the_choices():
     with pytest.raises(UserError, match="unknown split 'brust'; choose one of: random, burst"):
         Split(split="brust")  # type: ignore[arg-type]

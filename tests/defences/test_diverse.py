@@ -173,6 +173,8 @@ def test_the_batch_that_was_given_stays_as_it_was():
 
 def test_it_is_a_point_step_with_a_name_and_prints_what_differs():
     assert isinstance(DiverseBatch(), PointStep)
+    given = DiverseBatch(eps_m=50.0, size=None, centre="nearest", min_points=1, noise="keep")
+    assert DiverseBatch() == given
     assert as_text(DiverseBatch()) == "diverse:eps_m=50"
     assert as_text(DiverseBatch(eps_m=5.0, size=3)) == "diverse:eps_m=5,size=3"
 

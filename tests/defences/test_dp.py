@@ -26,6 +26,7 @@ def test_it_is_a_step_on_the_update_that_spends():
     step = DifferentialPrivacy(epsilon=100)
     assert isinstance(step, UpdateStep)
     assert isinstance(step, Spending)
+    assert step == DifferentialPrivacy(100, true_epsilon=None, rounds=1, delta=1e-5, clip=1.0)
     assert as_text(step) == "dp:epsilon=100"
     assert (
         as_text(DifferentialPrivacy(true_epsilon=8.0, rounds=11)) == "dp:true_epsilon=8,rounds=11"

@@ -237,4 +237,5 @@ def test_it_is_a_learned_step_that_gives_a_step_on_points():
     step, _ = learned({"u": ONE})
     assert isinstance(step, PointStep)
     assert (GanObfuscation().name, step.name) == ("gan", "gan")
+    assert GanObfuscation() == GanObfuscation(rho=0.5, learns_from="past", max_steps=2000)
     assert as_text(GanObfuscation(rho=0.25)) == "gan:rho=0.25"

@@ -29,6 +29,7 @@ def test_it_is_a_step_on_points_that_spends():
     step = GeoIndistinguishability()
     assert isinstance(step, PointStep)
     assert isinstance(step, Spending)
+    assert step == GeoIndistinguishability(epsilon_per_m=0.01, remap=True)
     assert as_text(step) == "geoind:epsilon_per_m=0.01"
     assert as_text(GeoIndistinguishability(0.05, remap=False)) == (
         "geoind:epsilon_per_m=0.05,remap=False"

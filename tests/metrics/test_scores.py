@@ -221,6 +221,7 @@ def test_a_figure_that_is_not_defined_is_a_dash():
     figures = Scores(rounds=0, emd_m=1234.5)
     assert (figures.text("distance_m", ",.0f"), figures.text("home_by")) == ("-", "-")
     assert figures.text("emd_m", ",.1f") == "1,234.5"
+    assert figures.text("emd_m") == "1234.5"
 
 
 def test_scores_refuse_a_figure_that_is_not_finite():

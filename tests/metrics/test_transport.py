@@ -10,7 +10,7 @@ from scipy.stats import wasserstein_distance
 
 from veilmap.errors import UserError
 from veilmap.metrics import transport
-from veilmap.metrics.transport import emd_m, emd_paper, pairwise_emd_m
+from veilmap.metrics.transport import emd_m, emd_paper, emds_m, pairwise_emd_m
 
 POINTS = arrays(
     np.float64,
@@ -112,6 +112,15 @@ def test_the_matrix_holds_every_pair():
     np.testing.assert_allclose(table, one_by_one, rtol=1e-12)
     assert (table == table.T).all()
     assert pairwise_emd_m(sets[:1], projections=50).tolist() == [[0.0]]
+
+
+def test_all_ways_to_ask_look_in_the_same_thousand_directions():
+    a, b = cloud(20), cloud(30, seed=1)
+    thousand = emd_m(a, b, projections=1000)
+    assert emd_m(a, b) == thousand
+    assert emds_m(a, [b]) == [thousand]
+    assert emd_paper(a, b) == np.sqrt(thousand)
+    assert pairwise_emd_m([a, b])[0, 1] == thousand
 
 
 def test_the_number_of_the_paper_is_the_square_root_of_metres():

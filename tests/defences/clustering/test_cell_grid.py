@@ -27,6 +27,12 @@ def test_points_of_a_cell_are_neighbours_and_neighbours_are_in_cells_beside(xy_m
     assert beside[distance_m <= eps_m].all()
 
 
+def test_the_nearest_cells_are_asked_first():
+    away = [x**2 + y**2 for x, y in OFFSETS]
+    assert OFFSETS[0] == (0, 0)
+    assert away == sorted(away)
+
+
 def test_one_way_every_pair_of_cells_is_met_once():
     both = {way for x, y in OFFSETS_ONE_WAY for way in ((x, y), (-x, -y))}
     assert both == set(OFFSETS) - {(0, 0)}
