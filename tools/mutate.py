@@ -120,7 +120,8 @@ def main():
         for each in found:
             if each.name not in judged:
                 tests = near(reach, each.file)
-                write(out, each, tests, *in_fork(partial(imported, each, tests), limited=True))
+                work = partial(imported, each, tests)
+                write(out, each, tests, *(in_fork(work, limited=True) if tests else (SURVIVED, "")))
     print(Counter(json.loads(line)["outcome"] for line in chosen.out.read_text().splitlines()))
 
 
