@@ -1,5 +1,6 @@
 import time
 import tracemalloc
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +42,16 @@ def test_without_steps_nothing_happens():
     assert Defence().local_batch(data, turn())[:2] == (data, ())
     update = np.ones(3)
     assert Defence().update(update, 5, turn()) == (update, ())
+
+
+def test_a_defence_does_not_print_the_public_sample():
+    assert repr(Defence(public={"a": on_a_line(1)})) == repr(Defence())
+
+
+def test_a_turn_is_of_no_cell_unless_one_is_named():
+    same, other = (replace(turn(), cell=cell) for cell in ("", "c"))
+    assert turn() == same
+    assert turn().stream("x").random() == same.stream("x").random() != other.stream("x").random()
 
 
 def test_only_the_defended_take_steps():

@@ -63,9 +63,11 @@ def test_of_two_clusters_equally_far_the_earlier_is_taken_whole_first(apart_m):
 
 
 def test_of_many_clusters_equally_far_the_earliest_are_taken():
-    angle = 2 * np.pi * np.arange(50) / 50
-    ring = make_batch(1000 * np.column_stack([np.cos(angle), np.sin(angle)]))
-    assert kept(FarthestBatch(eps_m=1.0, num=5), ring) == [0, 1, 2, 3, 4]
+    """Two rings around one centre, a point of the outer one and one of the inner one in turn."""
+    angle = 2 * np.pi * (np.arange(50) // 2) / 25
+    radius_m = np.tile([1000, 900], 25)
+    rings = make_batch(np.column_stack([radius_m * np.cos(angle), radius_m * np.sin(angle)]))
+    assert kept(FarthestBatch(eps_m=1.0, num=5), rings) == [0, 2, 4, 6, 8]
 
 
 @pytest.mark.parametrize(("noise", "rows"), [("keep", [1, 3]), ("drop", [1, 2]), ("group", [0, 3])])

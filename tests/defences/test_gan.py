@@ -7,6 +7,7 @@ import torch
 from veilmap.area import Area
 from veilmap.defences.gan import GanObfuscation
 from veilmap.defences.obfuscation.dense import Adam, Dense
+from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.step import LearnedStep, PointStep, Turn, as_text
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData, Scaler
@@ -123,19 +124,25 @@ def test_the_order_of_people_does_not_matter():
     assert torch.equal(one.generator.weights, other.generator.weights)
 
 
-def test_learning_takes_one_thread_and_gives_the_others_back(monkeypatch):
+def test_learning_and_acting_take_one_thread_and_give_the_others_back(monkeypatch):
     threads, before = [], torch.get_num_threads()
     step = Adam.descend
     monkeypatch.setattr(
         Adam, "descend", lambda *args: (threads.append(torch.get_num_threads()), step(*args))
     )
+    moved = Ground.moved
+    monkeypatch.setattr(
+        Ground, "moved", lambda *args: (threads.append(torch.get_num_threads()), moved(*args))[1]
+    )
     torch.set_num_threads(2)
     try:
-        learned({"u": two_places()})
+        acting, _ = learned({"u": two_places()}, max_steps=1)
+        acting.on_points(two_places(), TURN)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
-    assert set(threads) == {1}
+    # One of the adversary, one of the generator, and moved once in each.
+    assert threads == [1] * 4
 
 
 def test_of_no_points_come_no_points():

@@ -72,9 +72,9 @@ def test_a_removed_point_is_no_centre_again():
 
 
 def test_points_of_a_square_of_5_m_are_one_centre():
-    """In one square 4.9 m are no distance; across its edge discs of 2 m part what is 5 m apart."""
-    assert len(find_places([[0, 0], [4.9, 4.9]], radius_m=2.0)) == 1
-    assert len(find_places([[0, 0], [5, 0]], radius_m=2.0)) == 2
+    """In one square 4.9 m are no distance; across its edge small discs part what is 5 m apart."""
+    assert len(find_places([[0, 0], [4.9, 4.9]], radius_m=0.5)) == 1
+    assert len(find_places([[0, 0], [5, 0]], radius_m=0.5)) == 2
 
 
 def test_a_place_keeps_its_digits_far_from_the_origin():

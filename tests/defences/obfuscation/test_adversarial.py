@@ -111,7 +111,7 @@ def test_what_rests_is_the_mean_of_a_window_wherever_it_lies():
     """Losses of 6 and 4 in turn, and in the second window the other way round."""
     steps = torch.arange(2 * module.WINDOW)
     swaying = 5 + torch.where((steps % 2 == 0) == (steps < module.WINDOW), 1.0, -1.0)
-    assert module._rest(list(torch.stack([swaying, -swaying], dim=1)), 0.01)
+    assert module._rest(list(torch.stack([swaying, 2 * swaying], dim=1)), 0.01)
 
 
 def test_rest_is_less_than_the_difference_allowed():
