@@ -152,6 +152,7 @@ def test_with_a_tiny_eps_the_farthest_point_and_with_a_huge_one_the_earliest(eps
 def test_it_is_a_point_step_with_a_name_and_prints_what_differs():
     assert isinstance(FarthestBatch(), PointStep)
     assert FarthestBatch() == FarthestBatch(eps_m=50.0, num=20, min_points=1, noise="keep")
+    assert as_text(FarthestBatch()) == "farthest:eps_m=50,num=20"
     assert as_text(FarthestBatch(eps_m=5.0, num=1)) == "farthest:eps_m=5,num=1"
 
 

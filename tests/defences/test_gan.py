@@ -246,3 +246,4 @@ def test_it_is_a_learned_step_that_gives_a_step_on_points():
     assert (GanObfuscation().name, step.name) == ("gan", "gan")
     assert GanObfuscation() == GanObfuscation(rho=0.5, learns_from="past", max_steps=2000)
     assert as_text(GanObfuscation(rho=0.25)) == "gan:rho=0.25"
+    assert as_text(GanObfuscation(learns_from="public")) == "gan:rho=0.5,learns_from=public"
