@@ -168,6 +168,7 @@ def test_units_weigh_by_their_mean_gradient():
     # Both are 2 from the centroid; the bounds are (1 + 4)/2 and (9 + 4)/(2·3).
     assert predicted.error_m == pytest.approx(20)
     assert predicted.bound_1_std == pytest.approx(13 / 6)
+    assert predicted.bound_2_std >= predicted.bound_1_std
 
 
 def test_the_median_is_where_half_of_the_weight_is_reached():
