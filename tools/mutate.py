@@ -360,7 +360,8 @@ class Bodies(Watch):
                 "lines": {file: sorted(reached) for file, reached in lines.items()},
             }
         self.reach.write_text(json.dumps(reach))
-        print(self.noticed or "", file=sys.__stderr__)
+        if self.noticed:
+            print(self.noticed, file=sys.__stderr__)
         return bool(self.noticed)
 
     def swapped(self, mutant, functions, items, say):
