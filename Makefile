@@ -1,9 +1,10 @@
 # make audit    find out on the simulated campus how near the server comes, and what keeps it away
-# make test     all tests but the next three
+# make test     all tests but the next; in another order every time
 # make machines servers and nodes as processes, killed and restarted; minutes
 # make coverage which lines and branches the tests run; minutes
 # make faults   kill every command again and again, and compare what comes of it; minutes
 # make fuzz     20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
+# make mutants  change metrics, defences, theory and rounds place by place: does a test notice?
 # make check    format, lint, types, direction of imports
 # make bench    speed, side by side with the usual way: tables, and bench.json
 
@@ -12,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test machines coverage faults fuzz check bench clean
+.PHONY: audit test machines coverage faults fuzz mutants check bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
@@ -43,6 +44,9 @@ faults: $(READY)
 fuzz: SEED := $(or $(SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 fuzz: $(READY)
 	VEILMAP_FUZZ=long $(BIN)/python -m pytest tests/fuzz --durations 0 --hypothesis-seed $(SEED)
+
+mutants: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python tools/mutate.py --out runs/mutants.jsonl
 
 check: $(READY)
 	$(BIN)/ruff format --check

@@ -9,7 +9,25 @@ from hypothesis import strategies as st
 
 from tests.conftest import make_measurements
 from veilmap.errors import UserError
-from veilmap.rounds import SPLITS, Split, by_user, cumulative, cut, origin_s, parse_interval, pooled
+from veilmap.rounds import (
+    SPLITS,
+    Split,
+    _draw_groups,
+    by_user,
+    cumulative,
+    cut,
+    origin_s,
+    parse_interval,
+    pooled,
+    round_numbers,
+)
+
+
+def measured_at(*seconds):
+    """One user's rows, so many seconds after 2024-01-01 10:00."""
+    data = make_measurements(len(seconds), users=1)
+    moments = pl.Series([data.first + timedelta(seconds=each) for each in seconds])
+    return replace(data, table=data.table.with_columns(time=moments))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +40,7 @@ def test_intervals_are_read(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "1", "h", "0h", "-1h", "1 fortnight", "1e3h", "nan h"])
 def test_what_is_no_interval_is_refused_with_an_example(text):
-    with pytest.raises(UserError, match="for example 1h, 3h, 1d or 1w"):
+    with pytest.raises(UserError, match=r"\(s, min, h, d, w\), for example 1h, 3h, 1d or 1w"):
         parse_interval(text)
 
 
@@ -50,11 +68,29 @@ def test_rounds_are_disjoint_ordered_and_together_the_input(rows, users, step_s,
 
 
 def test_days_and_hours_follow_the_clock_and_weeks_the_first_measurement():
-    first = datetime(2024, 7, 1, 10, 30, tzinfo=UTC)  # 12:30 in Berlin
+    first = datetime(2024, 7, 1, 10, 30, 15, 250_000, tzinfo=UTC)  # half past twelve in Berlin
     midnight = datetime(2024, 6, 30, 22, tzinfo=UTC).timestamp()
     assert origin_s(first, "Europe/Berlin", 3600) == midnight
     assert origin_s(first, "Europe/Berlin", 86_400) == midnight
     assert origin_s(first, "Europe/Berlin", 604_800) == first.timestamp()
+
+
+def test_a_round_begins_with_its_first_instant_and_ends_before_the_next():
+    """Round 1 of an hour begins at midnight."""
+    ten = datetime(2024, 1, 1, 10, tzinfo=UTC)
+    time_s = ten.timestamp() - 36_000 + np.array([-1, 0, 3599.5, 3600, 36_000])
+    assert round_numbers(time_s, ten, "UTC", 3600.0).tolist() == [0, 1, 1, 2, 11]
+
+
+def test_rounds_are_numbered_from_the_first_measurement_of_all():
+    """Ten in the morning is in the eleventh hour; a day earlier adds 24."""
+    data = make_measurements(2, users=1, step_s=0.5)
+    midnight_s = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+    facts = [
+        [(this.number, this.start_s - midnight_s) for this in cut(data, 3600, first)]
+        for first in (None, data.first - timedelta(days=1))
+    ]
+    assert facts == [[(11, 36_000)], [(35, 36_000)]]
 
 
 def test_an_interval_without_data_gives_no_round():
@@ -65,6 +101,8 @@ def test_an_interval_without_data_gives_no_round():
 def test_cumulative_rounds_hold_all_data_up_to_now():
     rounds = cut(make_measurements(40, users=2), 3600)
     grown = list(cumulative(rounds))
+    times = [(this.number, this.start_s) for this in rounds]
+    assert [(this.number, this.start_s) for this in grown] == times
     for index, this in enumerate(grown):
         for user, local in this.data.items():
             so_far = [past.data[user] for past in rounds[: index + 1] if user in past.data]
@@ -102,6 +140,30 @@ def test_one_long_burst_never_becomes_the_test_data():
         assert len(Split(split="burst").apply(data, seed)[1]) == 100
 
 
+def test_a_silence_as_long_as_the_gap_ends_no_burst():
+    data = measured_at(0, 300, 600, 900.5, 1200.5)
+    assert Split(burst_gap_s=300)._bursts(data).tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("share", "rows"), [(0.25, 0), (0.26, 2), (0.5, 2), (0.75, 2), (0.76, 4)])
+def test_a_group_is_taken_if_that_brings_the_share_nearer(share, rows):
+    """Of two groups of two; at 0.25 none and one are equally near, at 0.75 one and both."""
+    chosen = _draw_groups(np.array([0, 0, 1, 1]), share, np.random.default_rng(0))
+    assert chosen.sum() == rows
+    assert chosen[0] == chosen[1]
+
+
+def test_half_of_the_wanted_share_is_enough_for_both_sides():
+    """Bursts of 90 and 10 rows: 10 are half of 20 for the test, and half of 20 for training."""
+    data = measured_at(*range(90), *range(5000, 5010))
+    assert len(Split(test_share=0.2).apply(data, seed=0)[1]) == 10
+    assert len(Split(test_share=0.8).apply(data, seed=0)[1]) == 90
+    with pytest.raises(UserError, match=r"a test share of 1.00, far from the 0.8 wanted"):
+        Split(test_share=0.8).apply(data, seed=1)
+    with pytest.raises(UserError, match=r"a test share of 0.08, far from the 0.2 wanted"):
+        Split(test_share=0.2).apply(measured_at(*range(92), *range(5000, 5008)), seed=0)
+
+
 def test_a_split_far_from_the_wanted_share_is_refused():
     with pytest.raises(UserError, match=r"a test share of 0.00, far from the 0.2 wanted"):
         Split(split="burst").apply(make_measurements(50, users=1, step_s=1), 0)
@@ -112,6 +174,22 @@ def test_a_chronological_split_takes_each_users_last_rows():
     for user in ("u0", "u1"):
         last = training.table.filter(pl.col("user") == user)["time"].max()
         assert (test.table.filter(pl.col("user") == user)["time"] > last).all()
+
+
+def test_a_user_with_one_row_keeps_it_for_training():
+    """Of ten rows a quarter is two and a half: two are late."""
+    table = make_measurements(11, users=1).table.with_columns(user=pl.Series([*"aaaaaaaaaab"]))
+    data = replace(make_measurements(11), table=table)
+    training, test = Split(split="chronological", test_share=0.25).apply(data, seed=0)
+    assert test.table["user"].to_list() == ["a", "a"]
+    assert (len(training), test.table["time"].min()) == (9, data.table["time"][8])
+
+
+def test_a_random_split_has_the_share_to_the_row():
+    assert (
+        len(Split(split="random", test_share=0.3).apply(make_measurements(99, step_s=1), 0)[1])
+        == 30
+    )
 
 
 def test_the_seed_decides_a_random_split():
@@ -131,6 +209,17 @@ def test_one_row_cannot_be_split():
 def test_a_share_must_be_between_0_and_1(share):
     with pytest.raises(UserError, match="test_share must be above 0 and below 1"):
         Split(test_share=share)
+
+
+@pytest.mark.parametrize("gap_s", [0, -1.0, float("nan")])
+def test_a_gap_between_bursts_takes_time(gap_s):
+    with pytest.raises(UserError, match=f"burst_gap_s must be above 0 seconds, got {gap_s}"):
+        Split(burst_gap_s=gap_s)
+    assert Split(burst_gap_s=0.5).burst_gap_s == 0.5
+
+
+def test_a_fifth_is_set_aside_in_bursts_that_five_minutes_part():
+    assert Split() == Split(split="burst", test_share=0.2, burst_gap_s=300.0)
 
 
 def test_an_unknown_split_is_refused_with_the_choices():

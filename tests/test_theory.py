@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -164,6 +166,7 @@ def test_units_weigh_by_their_mean_gradient():
     # Both are 2 from the centroid; the bounds are (1 + 4)/2 and (9 + 4)/(2·3).
     assert predicted.error_m == pytest.approx(20)
     assert predicted.bound_1_std == pytest.approx(13 / 6)
+    assert predicted.bound_2_std >= predicted.bound_1_std
 
 
 def test_the_median_is_where_half_of_the_weight_is_reached():
@@ -191,6 +194,37 @@ def test_the_lipschitz_constant_is_the_steepest_of_all_pairs(monkeypatch):
     assert all((each > 0).all() and (each <= exact).all() for each in drawn)
 
 
+def pairs_of(points, generator=None):
+    rows = np.arange(points)
+    blocks = [np.broadcast_arrays(rows[a], rows[b]) for a, b in theory._pairs(points, generator)]
+    return [
+        pair for block in blocks for pair in zip(*(each.tolist() for each in block), strict=True)
+    ]
+
+
+def test_few_pairs_are_each_looked_at_once_and_all_of_them_without_a_generator(monkeypatch):
+    """Four points have six pairs, which are not too many."""
+    monkeypatch.setattr(theory, "MOST_PAIRS", 6)
+    assert pairs_of(4, stream(0, "pairs")) == list(combinations(range(4), 2))
+    assert pairs_of(5) == list(combinations(range(5), 2))
+
+
+@pytest.mark.parametrize(("at_once", "drawn"), [(3, 9), (4, 12)])
+def test_of_many_pairs_so_many_are_drawn_in_whole_blocks(monkeypatch, at_once, drawn):
+    """Five points have ten pairs, more than nine."""
+    monkeypatch.setattr(theory, "MOST_PAIRS", 9)
+    monkeypatch.setattr(theory, "_PAIRS_AT_ONCE", at_once)
+    assert len(pairs_of(5, stream(0, "pairs"))) == drawn
+
+
+def test_drawn_pairs_are_of_any_two_points_and_never_of_one_with_itself(monkeypatch):
+    monkeypatch.setattr(theory, "MOST_PAIRS", 2000)
+    monkeypatch.setattr(theory, "_PAIRS_AT_ONCE", 2000)
+    first, second = np.array(pairs_of(100, stream(0, "pairs"))).T
+    assert {*first.tolist()} == {*range(100)}
+    assert {*((second - first) % 100).tolist()} == {*range(1, 100)}
+
+
 def test_the_number_of_threads_changes_no_bit():
     draw = np.random.default_rng(0)
     xy, g = draw.normal(size=(1500, 2)), draw.normal(size=(1500, 224))
@@ -211,4 +245,7 @@ def test_theorem_1_alone_is_the_same_without_the_second_bound():
     )
     assert both.bound_2_std >= both.bound_1_std
     assert first.bound_2_std is None
+    network = Network((4,), ("tanh",), (0,))
+    alone = theory.predict_error(network, network.initialise(0), batch(5), SCALER, theorem_2=False)
+    assert alone.bound_2_std is None
     assert (first.error_m, first.bound_1_std) == (both.error_m, both.bound_1_std)

@@ -144,7 +144,7 @@ def lipschitz(
         ratio = g[first] - g[second]
         np.abs(ratio, out=ratio)
         ratio /= distance[:, None].astype(g.dtype)
-        steepest = np.maximum(steepest, ratio.max(axis=0, initial=0))
+        steepest = np.maximum(steepest, ratio.max(axis=0))
     return steepest
 
 

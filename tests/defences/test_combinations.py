@@ -34,9 +34,10 @@ def test_a_step_on_the_update_comes_last():
     assert "write dp last" in fault
 
 
-def test_the_control_stands_alone():
-    (fault,) = faults("random:eps_m=5", "farthest")
-    assert "in place of farthest" in fault
+@pytest.mark.parametrize("selection", ["diverse", "farthest"])
+def test_the_control_stands_alone(selection):
+    (fault,) = faults("random:eps_m=5", selection)
+    assert f"in place of {selection}" in fault
 
 
 def test_a_step_twice_is_refused_once():

@@ -1,11 +1,14 @@
 import time
 import tracemalloc
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.conftest import make_local_data
 from tests.defences.fakes import Average, East, First, Twice, turn
+from veilmap.defences import memory as module
 from veilmap.defences.cost import measured
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW
@@ -41,6 +44,16 @@ def test_without_steps_nothing_happens():
     assert Defence().update(update, 5, turn()) == (update, ())
 
 
+def test_a_defence_does_not_print_the_public_sample():
+    assert repr(Defence(public={"a": on_a_line(1)})) == repr(Defence())
+
+
+def test_a_turn_is_of_no_cell_unless_one_is_named():
+    same, other = (replace(turn(), cell=cell) for cell in ("", "c"))
+    assert turn() == same
+    assert turn().stream("x").random() == same.stream("x").random() != other.stream("x").random()
+
+
 def test_only_the_defended_take_steps():
     data, defence = make_local_data(5), Defence((First(), Twice()), users=("a",))
     assert len(defence.local_batch(data, turn("a"))[0]) == 1
@@ -64,6 +77,14 @@ def test_a_phone_learns_from_its_past_and_in_its_first_round_from_that():
     assert (second.xy_m[0, 0], told.figures) == (0, {})
     third, (told,), memory = defence.local_batch(on_a_line(300), turn(t=3), memory)
     assert (third.xy_m[0, 0], told.figures) == (50, {"learned_from": 4})
+
+
+def test_learning_takes_the_time_between_its_begin_and_its_end(monkeypatch):
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    learned, lesson = NEW.learn(Average(), on_a_line(0, 0), {}, turn())
+    assert lesson.seconds == 2.5
+    assert learned.learn(Average(), on_a_line(0), {}, turn(t=2))[1].seconds is None
 
 
 def test_a_step_can_learn_from_a_public_sample():
@@ -97,6 +118,8 @@ def test_no_points_reach_a_step_that_learns():
     defence = Defence((First(0), Average()))
     batch, reports, memory = defence.local_batch(on_a_line(1, 2), turn())
     assert (len(batch), len(reports), memory) == (0, 1, NEW)
+    _, reports, _ = Defence((First(0), Average(), East())).local_batch(on_a_line(1, 2), turn())
+    assert [report.step for report in reports] == ["first:num=0", "east:by_m=10"]
 
 
 def test_memory_beyond_what_was_held_before_is_measured():
@@ -118,11 +141,15 @@ def test_time_is_that_of_the_work_without_the_watch():
     assert 0.05 <= cost.seconds < 0.1
 
 
-def test_a_watch_that_was_on_before_stays_on():
+def test_a_watch_that_was_on_before_stays_on_and_what_it_saw_does_not_count():
+    """8 MB were held once and 4 MB still are."""
     tracemalloc.start()
     try:
+        np.zeros(1_000_000)
+        held = np.zeros(500_000)
         _, cost = measured(list)
         assert tracemalloc.is_tracing()
         assert cost.peak_mb < 0.1
+        assert len(held) == 500_000
     finally:
         tracemalloc.stop()

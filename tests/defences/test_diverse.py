@@ -74,6 +74,26 @@ def test_passes_go_on_until_there_are_enough_points(size, rows):
     assert kept(DiverseBatch(eps_m=1.5, size=size), on_a_line(50, 51, 0, 1, 2)) == rows
 
 
+def test_of_many_clusters_of_one_size_the_first_are_taken():
+    """Of fifty places every second is visited twice."""
+    batch = on_a_line(*range(0, 500, 10), *range(10, 500, 20))
+    assert kept(DiverseBatch(eps_m=1.0, size=5), batch) == [1, 3, 5, 7, 9]
+    assert figures(DiverseBatch(eps_m=1.0, size=5), batch)["asked"] == 5
+
+
+def test_many_means_of_one_time_keep_the_order_of_their_clusters():
+    """Fifty places, and back by every second one; then back by the others.
+
+    The first have the mean time 49.5 s, the others 74.5 s; where neither was comes last.
+    """
+    x_m, elsewhere = np.arange(0, 500, 10), -100
+    back = x_m[::-1]
+    even = back % 20 == 0
+    batch = on_a_line(*x_m, *np.where(even, back, elsewhere), *np.where(even, elsewhere, back))
+    points, _ = DiverseBatch(eps_m=1.0, centre="mean").on_points(batch, make_turn())
+    assert (points.xy_m - UTM_M)[:, 0].tolist() == [*x_m[::2], *x_m[1::2], elsewhere]
+
+
 def test_a_second_pass_clusters_what_is_left_anew():
     """Without row 1 the ends are 2 m apart and no longer together."""
     batch = on_a_line(0, 1, 2)
@@ -159,6 +179,8 @@ def test_the_batch_that_was_given_stays_as_it_was():
 
 def test_it_is_a_point_step_with_a_name_and_prints_what_differs():
     assert isinstance(DiverseBatch(), PointStep)
+    given = DiverseBatch(eps_m=50.0, size=None, centre="nearest", min_points=1, noise="keep")
+    assert DiverseBatch() == given
     assert as_text(DiverseBatch()) == "diverse:eps_m=50"
     assert as_text(DiverseBatch(eps_m=5.0, size=3)) == "diverse:eps_m=5,size=3"
 

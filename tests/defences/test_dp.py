@@ -26,6 +26,7 @@ def test_it_is_a_step_on_the_update_that_spends():
     step = DifferentialPrivacy(epsilon=100)
     assert isinstance(step, UpdateStep)
     assert isinstance(step, Spending)
+    assert step == DifferentialPrivacy(100, true_epsilon=None, rounds=1, delta=1e-5, clip=1.0)
     assert as_text(step) == "dp:epsilon=100"
     assert (
         as_text(DifferentialPrivacy(true_epsilon=8.0, rounds=11)) == "dp:true_epsilon=8,rounds=11"
@@ -99,6 +100,13 @@ def test_the_same_turn_has_the_same_noise_and_any_other_has_other_noise():
     assert (update == kept).all()
 
 
+def test_who_has_the_seed_can_take_the_noise_away():
+    step, update = DifferentialPrivacy(epsilon=10), an_update(norm=0.5, size=50)
+    sent, _ = step.on_update(update, turn())
+    noise = turn().stream("dp").normal(0, step.sigma, 50)
+    np.testing.assert_allclose(sent - noise, update, rtol=0, atol=1e-7)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_an_update_that_is_not_finite_stays_so_as_a_whole(bad):
     update = np.array([0.1, bad, 0.2], np.float32)
@@ -132,6 +140,7 @@ def test_a_true_epsilon_is_spent_in_all_rounds_together(rounds):
     step = DifferentialPrivacy(true_epsilon=8.0, rounds=rounds, delta=1e-6, clip=0.5)
     spent = step.spent([{}] * rounds)
     assert "epsilon_nominal" not in spent
+    assert spent["epsilon_wanted"] == 8
     assert spent["delta"] == 1e-6
     assert spent["epsilon_all_rounds"] == pytest.approx(8, rel=1e-9)
     assert step.spent([{}] * (rounds + 1))["epsilon_all_rounds"] > 8
@@ -158,6 +167,11 @@ def test_a_number_out_of_range_is_refused_by_name_with_its_value(name, bad):
     given = {"epsilon": 1.0} if name == "clip" else {}
     with pytest.raises(UserError, match=rf"^{name} must be from 1e-09 to 1e\+09, got {bad}"):
         DifferentialPrivacy(**given, **{name: bad})
+
+
+def test_the_ends_of_the_range_are_in_it():
+    for end in (1e-9, 1e9):
+        assert DifferentialPrivacy(epsilon=end, clip=end).sigma > 0
 
 
 def test_delta_and_rounds_out_of_range_are_named_together():

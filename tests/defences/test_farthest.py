@@ -62,6 +62,14 @@ def test_of_two_clusters_equally_far_the_earlier_is_taken_whole_first(apart_m):
     assert kept(FarthestBatch(eps_m=5.0, num=4), batch) == [0, 1, 2, 4]
 
 
+def test_of_many_clusters_equally_far_the_earliest_are_taken():
+    """Two rings around one centre, a point of the outer one and one of the inner one in turn."""
+    angle = 2 * np.pi * (np.arange(50) // 2) / 25
+    radius_m = np.tile([1000, 900], 25)
+    rings = make_batch(np.column_stack([radius_m * np.cos(angle), radius_m * np.sin(angle)]))
+    assert kept(FarthestBatch(eps_m=1.0, num=5), rings) == [0, 2, 4, 6, 8]
+
+
 @pytest.mark.parametrize(("noise", "rows"), [("keep", [1, 3]), ("drop", [1, 2]), ("group", [0, 3])])
 def test_noise_is_kept_or_dropped_or_grouped(noise, rows):
     """The round's centroid is at 53.5 m.
@@ -143,6 +151,8 @@ def test_with_a_tiny_eps_the_farthest_point_and_with_a_huge_one_the_earliest(eps
 
 def test_it_is_a_point_step_with_a_name_and_prints_what_differs():
     assert isinstance(FarthestBatch(), PointStep)
+    assert FarthestBatch() == FarthestBatch(eps_m=50.0, num=20, min_points=1, noise="keep")
+    assert as_text(FarthestBatch()) == "farthest:eps_m=50,num=20"
     assert as_text(FarthestBatch(eps_m=5.0, num=1)) == "farthest:eps_m=5,num=1"
 
 

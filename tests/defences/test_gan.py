@@ -7,6 +7,7 @@ import torch
 from veilmap.area import Area
 from veilmap.defences.gan import GanObfuscation
 from veilmap.defences.obfuscation.dense import Adam, Dense
+from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.step import LearnedStep, PointStep, Turn, as_text
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData, Scaler
@@ -123,19 +124,25 @@ def test_the_order_of_people_does_not_matter():
     assert torch.equal(one.generator.weights, other.generator.weights)
 
 
-def test_learning_takes_one_thread_and_gives_the_others_back(monkeypatch):
+def test_learning_and_acting_take_one_thread_and_give_the_others_back(monkeypatch):
     threads, before = [], torch.get_num_threads()
     step = Adam.descend
     monkeypatch.setattr(
         Adam, "descend", lambda *args: (threads.append(torch.get_num_threads()), step(*args))
     )
+    moved = Ground.moved
+    monkeypatch.setattr(
+        Ground, "moved", lambda *args: (threads.append(torch.get_num_threads()), moved(*args))[1]
+    )
     torch.set_num_threads(2)
     try:
-        learned({"u": two_places()})
+        acting, _ = learned({"u": two_places()}, max_steps=1)
+        acting.on_points(two_places(), TURN)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
-    assert set(threads) == {1}
+    # One of the adversary, one of the generator, and moved once in each.
+    assert threads == [1] * 4
 
 
 def test_of_no_points_come_no_points():
@@ -143,6 +150,11 @@ def test_of_no_points_come_no_points():
     new, figures = step.on_points(two_places(0), TURN)
     assert len(new) == len(new.xy_m) == 0
     assert figures == {"moved_m": 0.0, "label_moved_db": 0.0}
+
+
+def test_one_step_is_enough_to_be_learned():
+    _, figures = learned({"u": two_places()}, max_steps=1)
+    assert figures["gan_steps"] == 1
 
 
 def test_the_figures_of_learning():
@@ -232,4 +244,6 @@ def test_it_is_a_learned_step_that_gives_a_step_on_points():
     step, _ = learned({"u": ONE})
     assert isinstance(step, PointStep)
     assert (GanObfuscation().name, step.name) == ("gan", "gan")
+    assert GanObfuscation() == GanObfuscation(rho=0.5, learns_from="past", max_steps=2000)
     assert as_text(GanObfuscation(rho=0.25)) == "gan:rho=0.25"
+    assert as_text(GanObfuscation(learns_from="public")) == "gan:rho=0.5,learns_from=public"

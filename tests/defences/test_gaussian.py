@@ -8,7 +8,7 @@ from prv_accountant import GaussianMechanism, PRVAccountant
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from veilmap.defences.gaussian import MAX, composed, delta_of, epsilon_of, mu_of
+from veilmap.defences.gaussian import MAX, _mu_at, composed, delta_of, epsilon_of, mu_of
 from veilmap.errors import UserError
 
 MUS = st.floats(1e-3, 1e4)
@@ -58,6 +58,19 @@ def test_delta_is_the_integral_of_the_excess_of_one_density(mu, epsilon):
 @pytest.mark.parametrize("mu", [1e-6, 0.1, 1, 5])
 def test_without_epsilon_delta_is_the_total_variation(mu):
     assert delta_of(mu, 0) == pytest.approx(math.erf(mu / math.sqrt(8)), rel=1e-9)
+
+
+@pytest.mark.parametrize("mu", [0.1, 1, 3])
+def test_a_delta_above_the_total_variation_needs_no_epsilon(mu):
+    variation = math.erf(mu / math.sqrt(8))
+    assert epsilon_of(mu, 1.01 * variation) == 0
+    assert 0 < epsilon_of(mu, 0.99 * variation) < 0.2
+
+
+@pytest.mark.parametrize("a", [-37.0, -1.0, 0.0, 1.0, 37.0])
+def test_mu_keeps_its_digits_where_epsilon_is_tiny(a):
+    mu = _mu_at(a, 1e-9)
+    assert mu / 2 - 1e-9 / mu == pytest.approx(a, rel=1e-12, abs=1e-16)
 
 
 def test_the_papers_100_is_300_in_one_round_and_2634_in_11():

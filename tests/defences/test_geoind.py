@@ -29,6 +29,7 @@ def test_it_is_a_step_on_points_that_spends():
     step = GeoIndistinguishability()
     assert isinstance(step, PointStep)
     assert isinstance(step, Spending)
+    assert step == GeoIndistinguishability(epsilon_per_m=0.01, remap=True)
     assert as_text(step) == "geoind:epsilon_per_m=0.01"
     assert as_text(GeoIndistinguishability(0.05, remap=False)) == (
         "geoind:epsilon_per_m=0.05,remap=False"
@@ -125,6 +126,13 @@ def test_the_same_turn_has_the_same_noise_and_any_other_has_other_noise():
     assert all((first != other).any(axis=1).all() for other in others)
 
 
+def test_who_has_the_seed_can_take_the_noise_away():
+    batch, step = a_batch(50), GeoIndistinguishability(0.05, remap=False)
+    moved, _ = step.on_points(batch, turn())
+    noise_m = draw_m(50, 0.05, turn().stream("geoind"))
+    np.testing.assert_allclose(moved.xy_m - noise_m, batch.xy_m, rtol=0, atol=1e-9)
+
+
 def test_points_of_one_place_go_to_different_places():
     moved, _ = GeoIndistinguishability(0.1).on_points(a_batch(100), turn())
     assert len(np.unique(moved.xy_m, axis=0)) == 100
@@ -154,6 +162,10 @@ def test_one_point_moves_once():
     moved, figures = GeoIndistinguishability().on_points(a_batch(1), turn())
     assert figures["moved_m"] == figures["moved_max_m"] > 0
     assert moved.xy_m.shape == (1, 2)
+
+
+def test_the_least_epsilon_is_allowed():
+    assert GeoIndistinguishability(1e-7).epsilon_per_m == 1e-7
 
 
 @pytest.mark.parametrize("bad", [0, 1e-310, -0.01, math.nan, math.inf])

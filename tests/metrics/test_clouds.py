@@ -35,11 +35,21 @@ def test_a_pool_weighs_rounds_by_their_points_and_knows_them():
     assert len(pooled) == 3
 
 
+def test_a_pool_needs_a_count_for_every_cloud():
+    with pytest.raises(ValueError, match="longer"):
+        pool([(np.zeros((1, 2)), np.ones(1))], [8, 3])
+
+
+def test_weights_of_0_and_below_1_are_no_fault():
+    assert list(cloud_faults([([[0, 0], [1, 1]], [0, 0.5])])) == []
+
+
 MISUSES = {
     "flat": (([0, 0], [1]), r"cloud 1 of 1 must have .* got shapes \(2,\) and \(1,\)"),
     "weights of others": (([[0, 0]], [1, 1]), r"got shapes \(1, 2\) and \(2,\)"),
     "negative": (([[0, 0], [1, 1]], [1, -1]), "weights of cloud 1 of 1 .* got -1 to 1"),
     "not finite": (([[0, 0]], [np.nan]), "weights of cloud 1 of 1 must be finite"),
+    "infinite": (([[0, 0], [1, 1]], [1, np.inf]), "cloud 1 of 1 must be finite .* got 1 to inf"),
 }
 
 

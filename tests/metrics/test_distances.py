@@ -4,6 +4,7 @@ import pytest
 from tests.conftest import make_local_data
 from veilmap.area import Area
 from veilmap.local_data import LocalData
+from veilmap.metrics import distances
 from veilmap.metrics.distances import (
     centroid_distances_m,
     emds_or_none_m,
@@ -79,6 +80,20 @@ def test_a_round_without_a_cloud_is_infinitely_far():
     assert round_emd_m(truth, [near, NOTHING, NOTHING]) is None
 
 
+def test_the_emd_of_a_round_goes_by_the_weights_of_its_cloud():
+    """A quarter of the weight must come back from 40 m: 10·2/π."""
+    cloud = np.array([[0.0, 0.0], [40.0, 0.0]]), np.array([3.0, 1.0])
+    assert round_emd_m([at((0, 0))], [cloud]) == pytest.approx(10 * 2 / np.pi, rel=1e-3)
+
+
+def test_what_is_computed_many_times_looks_in_fewer_directions(monkeypatch):
+    """To the east alone, a way to the north costs nothing."""
+    monkeypatch.setattr(distances, "_FEWER_PROJECTIONS", 1)
+    assert round_emd_m([at((0, 0))], [heap((0, 10))]) == 0
+    north = Area(0, 100, 0, 200)
+    assert random_emd_m(np.zeros((1, 2)), north, 3, seed=0) == (0,) * 5
+
+
 def test_what_is_not_defined_is_none():
     assert mean_or_none([]) is None
     assert mean_or_none([1, 2]) == 1.5
@@ -95,6 +110,13 @@ def test_the_nearest_true_point_is_looked_for_in_its_own_round():
     truth = [at((0, 0), (100, 0)), at((3, 4))]
     away_m = nearest_distances_m(truth, np.array([[3.0, 4.0], [np.nan, np.nan]]))
     assert away_m.tolist() == [5.0, np.inf]
+
+
+def test_every_round_has_its_own_cloud_and_location():
+    with pytest.raises(ValueError, match="shorter"):
+        round_emd_m([at((0, 0))] * 2, [NOTHING])
+    with pytest.raises(ValueError, match="shorter"):
+        nearest_distances_m([at((0, 0))] * 2, np.zeros((1, 2)))
 
 
 def test_guesses_lie_far_from_a_user_who_never_moves():

@@ -88,6 +88,12 @@ def test_repeated_positions_are_no_pairs():
     assert exact_emd_m(a, b) == pytest.approx(exact_emd_m(a[::1000], b[::1000]), rel=1e-9)
 
 
+def test_a_position_of_equal_weight_in_both_is_no_pair(monkeypatch):
+    """At (9, 9) nothing moves; what is left is one pair, 5 m apart, with half of the weight."""
+    monkeypatch.setattr(exact, "MOST_PAIRS", 1)
+    assert exact_emd_m([[0, 0], [9, 9]], [[3, 4], [9, 9]]) == pytest.approx(2.5, abs=1e-12)
+
+
 def test_too_many_pairs_are_sent_to_the_sliced_distance():
     with pytest.raises(UserError, match=r"at most 250,000 .* 501 x 500 = 250,500; .*emd_m"):
         exact_emd_m(cloud(501), cloud(500, seed=1))

@@ -18,6 +18,17 @@ def test_points_without_weights_count_equally():
     assert weights[0].tolist() == [1, 1, 1]
 
 
+def test_every_set_has_its_own_weights_or_none():
+    with pytest.raises(ValueError, match="longer"):
+        as_arrays([np.zeros((3, 2))], [None, None])
+
+
+def test_a_position_is_counted_once_however_much_of_it_is_not_finite():
+    broken = np.array([[np.nan, 0], [np.inf, 0], [np.nan, np.nan], [0, 0], [0, 0]])
+    with pytest.raises(UserError, match="the set has 3 positions that are not finite"):
+        refuse(heap_faults([broken], [np.ones(5)]))
+
+
 def test_a_single_set_is_not_numbered_in_a_message():
     with pytest.raises(UserError, match=r"^the set has no points; give at least one$"):
         refuse(heap_faults([np.zeros((0, 2))], [np.zeros(0)]))

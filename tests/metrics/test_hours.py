@@ -46,6 +46,11 @@ def test_work_is_from_monday_to_friday_9_to_17():
     assert hours.work.tolist() == [False, True, True, False, False, False]
 
 
+def test_midnight_may_end_a_day_as_well_as_begin_it():
+    hours = Hours(np.array([0.0, 24.0]), np.array([0, 6]))
+    assert hours.night.tolist() == [True, True]
+
+
 def test_rows_are_taken_in_order_and_as_often_as_named():
     taken = Hours(np.array([1.0, 2.0]), np.array([3, 4])).take(np.array([1, 1, 0]))
     assert (taken.hour.tolist(), taken.weekday.tolist()) == ([2, 2, 1], [4, 4, 3])
@@ -62,10 +67,11 @@ def test_an_unknown_time_zone_is_named(name):
 
 
 MISUSES = {
-    "not finite": (lambda: Hours.local(np.array([0, np.nan]), "UTC"), "1 of 2 times are not fin"),
-    "too late": (lambda: Hours(np.array([25.0]), np.array([0])), "0 to 24, got 25 to 25"),
+    "not finite": (lambda: Hours.local(np.array([0, 1, np.nan]), "UTC"), "1 of 3 times are not"),
+    "too late": (lambda: Hours(np.array([3.0, 25.0]), np.zeros(2, int)), "0 to 24, got 3 to 25"),
+    "too early": (lambda: Hours(np.array([-0.5, 3.0]), np.zeros(2, int)), "24, got -0.5 to 3"),
     "NaN": (lambda: Hours(np.array([np.nan]), np.array([0])), "hour must be 0 to 24, got nan"),
-    "eighth day": (lambda: Hours(np.array([1.0]), np.array([7])), r"0 \(Monday\) to 6, got 7"),
+    "eighth day": (lambda: Hours(np.zeros(2), np.array([1, 7])), r"\(Monday\) to 6, got 1 to 7"),
     "others": (lambda: Hours(np.zeros(2), np.zeros(3, int)), r"got shapes \(2,\) and \(3,\)"),
 }
 

@@ -13,6 +13,12 @@ def test_three_differences_by_hand():
     assert (found.low, found.high) == pytest.approx((-0.484138, 4.484138), abs=1e-6)
 
 
+def test_two_differences_are_enough():
+    """1, 3: mean 2, s = √2, t(1) at 97.5 % = 12.706205, so 2 ± 12.706205."""
+    found = paired_interval([1.0, 3.0])
+    assert (found.low, found.high) == pytest.approx((-10.706205, 14.706205), abs=1e-6)
+
+
 def test_an_interval_without_zero_is_what_the_paired_t_test_calls_significant():
     draw = np.random.default_rng(0)
     for shift in (0.0, 0.5, 1.0, 2.0):
@@ -44,8 +50,12 @@ def test_fewer_than_two_tell_nothing(few):
     assert paired_interval(few) is None
 
 
-def test_what_is_no_share_and_no_number_is_refused():
-    with pytest.raises(UserError, match=r"confidence must be between 0 and 1, got 95"):
-        paired_interval([1.0, 2.0], 95)
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 1.5, 95])
+def test_what_is_no_share_is_refused(confidence):
+    with pytest.raises(UserError, match=rf"confidence must be between 0 and 1, got {confidence}"):
+        paired_interval([1.0, 2.0], confidence)
+
+
+def test_the_first_that_is_no_number_is_refused():
     with pytest.raises(UserError, match=r"every difference must be a finite number, got nan"):
-        paired_interval([1.0, float("nan")])
+        paired_interval([1.0, float("nan"), float("inf")])

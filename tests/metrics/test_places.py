@@ -71,6 +71,19 @@ def test_a_removed_point_is_no_centre_again():
     assert [round(place.share * 11) for place in found] == [9, 1, 1]
 
 
+def test_points_of_a_square_of_5_m_are_one_centre():
+    """In one square 4.9 m are no distance; across its edge small discs part what is 5 m apart."""
+    assert len(find_places([[0, 0], [4.9, 4.9]], radius_m=0.5)) == 1
+    assert len(find_places([[0, 0], [5, 0]], radius_m=0.5)) == 2
+
+
+def test_a_place_keeps_its_digits_far_from_the_origin():
+    xy_m = FAR + np.random.default_rng(0).uniform(0, 5, (3000, 2))
+    (place,) = find_places(xy_m)
+    near_m = np.subtract(place.xy_m, FAR)
+    np.testing.assert_allclose(near_m, (xy_m - FAR).mean(axis=0), rtol=0, atol=5e-9)
+
+
 def test_at_most_so_many_places_are_found():
     xy_m = np.column_stack([np.arange(30) * 1000.0, np.zeros(30)])
     assert len(find_places(xy_m)) == 10
@@ -142,6 +155,18 @@ def test_work_is_more_than_200_m_from_home():
     at_home = ((HOME, 23, 0, 9), (GARDEN, 10, 0, 5))
     assert likely_work(week(*at_home)) is None
     assert likely_work(week(*at_home, (SHOP, 10, 0, 1))).xy_m == tuple(SHOP)
+
+
+def test_exactly_200_m_from_home_is_still_home():
+    home = Place((0.0, 0.0), share=0.4, night_share=1.0, work_share=0.0)
+    near, far = (Place((x_m, 0.0), 0.3, 0.0, 0.5) for x_m in (200.0, 200.5))
+    assert likely_work([home, near]) is None
+    assert likely_work([home, near, far]) is far
+
+
+def test_work_is_where_most_of_the_working_hours_are():
+    some, most, less = ((SHOP, 10, 0, 2), (WORK, 10, 1, 3), ([0.0, 2000.0], 11, 2, 1))
+    assert likely_work(week((HOME, 23, 0, 9), some, most, less)).xy_m == tuple(WORK)
 
 
 def test_without_working_hours_there_is_no_work():

@@ -8,6 +8,7 @@ import pytest
 from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
+from veilmap.metrics.distances import random_emd_m
 from veilmap.metrics.scores import Scores, score
 from veilmap.metrics.transport import emd_m
 
@@ -90,11 +91,11 @@ def test_the_hour_of_a_short_round_tells_home():
 
 
 def test_a_round_has_the_hour_of_its_middle():
-    """A round of 3 h from 06:00 has its middle at 07:30, which is no night."""
+    """From 05:45 on, the middle of 2.4 h is 06:57, that of 2.6 h 07:03, which is no night."""
     truth = [at(HOME, WORK, WORK)]
-    six = [MONDAY_S + 6 * HOUR_S]
-    assert scored(truth, [WORK], start_s=six, interval_s=1.9 * HOUR_S).home_by == "hours"
-    assert scored(truth, [WORK], start_s=six, interval_s=3 * HOUR_S).home_by == "weight"
+    early = [MONDAY_S + 5.75 * HOUR_S]
+    assert scored(truth, [WORK], start_s=early, interval_s=2.4 * HOUR_S).home_by == "hours"
+    assert scored(truth, [WORK], start_s=early, interval_s=2.6 * HOUR_S).home_by == "weight"
 
 
 def test_hours_are_those_of_the_time_zone():
@@ -126,8 +127,9 @@ def test_only_the_five_largest_true_places_count():
     """Six places of weights 6 to 1; the one of 1 is found and the other five are not."""
     spots = [(300.0 * i, 900.0) for i in range(6)]
     truth = [at(*(spot for i, spot in enumerate(spots) for _ in range(6 - i)))]
-    assert scored(truth, [spots[5]]).recall_100m == 0
-    assert scored(truth, [spots[4]]).recall_100m == 0.2
+    for spot, share in ((spots[5], 0), (spots[4], 0.2)):
+        found = scored(truth, [spot])
+        assert (found.recall_25m, found.recall_50m, found.recall_100m) == (share,) * 3
 
 
 def test_recall_is_taken_at_25_50_and_100_m():
@@ -140,7 +142,9 @@ def test_the_reference_has_as_many_points_as_were_found():
     truth = [at((100, 100))] * 3
     one = scored(truth, [(100, 100), NOWHERE, NOWHERE])
     three = scored(truth, [(100, 100)] * 3)
-    assert one.emd_random_m != three.emd_random_m
+    for found, points in ((one, 1), (three, 3)):
+        guessed_m = random_emd_m(np.full((3, 2), 100.0), AREA, points, seed=0)
+        assert found.emd_random_m == pytest.approx(np.mean(guessed_m), rel=1e-9)
     # Guesses about a user in the corner are 900 to 1,300 m off; the projection shows 2/π of it.
     assert 400 < three.emd_random_m < 900
     assert three.emd_random_paper == pytest.approx(np.sqrt(three.emd_random_m), rel=0.1)
@@ -207,15 +211,26 @@ def test_every_figure_is_a_float_or_none():
         assert type(getattr(found, field.name)) is others.get(field.name, float), field.name
 
 
+def test_figures_are_all_but_the_places():
+    found = scored([at((100, 100))], [(103, 104)])
+    assert found.figures()["distance_m"] == 5
+    assert {*vars(found)} - {*found.figures()} == {"places"}
+
+
 def test_a_figure_that_is_not_defined_is_a_dash():
     figures = Scores(rounds=0, emd_m=1234.5)
     assert (figures.text("distance_m", ",.0f"), figures.text("home_by")) == ("-", "-")
     assert figures.text("emd_m", ",.1f") == "1,234.5"
+    assert figures.text("emd_m") == "1234.5"
 
 
 def test_scores_refuse_a_figure_that_is_not_finite():
     with pytest.raises(UserError, match="emd_m must be finite or None, got nan"):
         Scores(rounds=1, emd_m=np.nan)
+
+
+def test_a_round_may_be_shorter_than_a_second():
+    assert scored([at((100, 100))], [(103, 104)], interval_s=0.5).distance_m == 5
 
 
 ONE = [at((100, 100))]
@@ -228,6 +243,7 @@ MISUSES = {
     "seconds": ((ONE, [[1, 1]]), {"seconds": [np.nan]}, "seconds must be .* 1 not finite"),
     "iterations": ((ONE, [[1, 1]]), {"iterations": 3}, "iterations must be one finite value"),
     "no points": (([at()], [[1, 1]]), {}, "round 1 of 1 has no true points; leave it out"),
+    "truth": ((ONE, [[1, 1]] * 2), {"n": [1, 1]}, "truth must be one per round, got 1 for 2 rou"),
     "zone": ((ONE, [[1, 1]]), {"timezone": "Mars"}, "unknown time zone 'Mars'"),
     "no rounds": (([], [[1, 1]]), {"clouds": []}, r"got shape \(1, 2\) for 0 rounds"),
 }

@@ -10,7 +10,7 @@ from scipy.stats import wasserstein_distance
 
 from veilmap.errors import UserError
 from veilmap.metrics import transport
-from veilmap.metrics.transport import emd_m, emd_paper, pairwise_emd_m
+from veilmap.metrics.transport import emd_m, emd_paper, emds_m, pairwise_emd_m
 
 POINTS = arrays(
     np.float64,
@@ -114,6 +114,15 @@ def test_the_matrix_holds_every_pair():
     assert pairwise_emd_m(sets[:1], projections=50).tolist() == [[0.0]]
 
 
+def test_all_ways_to_ask_look_in_the_same_thousand_directions():
+    a, b = cloud(20), cloud(30, seed=1)
+    thousand = emd_m(a, b, projections=1000)
+    assert emd_m(a, b) == thousand
+    assert emds_m(a, [b]) == [thousand]
+    assert emd_paper(a, b) == np.sqrt(thousand)
+    assert pairwise_emd_m([a, b])[0, 1] == thousand
+
+
 def test_the_number_of_the_paper_is_the_square_root_of_metres():
     assert emd_paper([[0, 0]], [[844, 0]]) == pytest.approx(23.2, abs=0.05)
 
@@ -125,7 +134,7 @@ MISUSES = {
     "three columns": ((GOOD, np.zeros((4, 3))), r"set 2 of 2 .* got shape \(4, 3\)"),
     "a number": ((5.0, GOOD), r"got shape \(\)"),
     "not finite": ((np.array([[0, np.nan]]), GOOD), "set 1 of 2 has 1 positions that are not"),
-    "negative": ((GOOD, GOOD, [1, -1]), "weights of set 1 of 2 .* got -1 to 1"),
+    "negative": ((GOOD, GOOD, [2, -1]), "weights of set 1 of 2 .* got -1 to 2"),
     "no weight": ((GOOD, GOOD, None, [0, 0]), "not all 0, got 0 to 0"),
     "infinite weight": ((GOOD, GOOD, [1, np.inf]), "must be finite"),
     "weights of others": ((GOOD, GOOD, [1, 1, 1]), r"got shape \(3,\) for 2 points"),

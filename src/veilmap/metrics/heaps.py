@@ -58,7 +58,8 @@ def heap_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iterator[
                 f"the weights of {which} must be one per point, got shape {heap.shape} "
                 f"for {len(xy_m):,} points"
             )
-        elif not (np.isfinite(heap).all() and heap.min() >= 0 and 0 < heap.sum() < np.inf):
+        # NaN is not at least 0, and the sum of an infinite weight is infinite.
+        elif not (heap.min() >= 0 and 0 < heap.sum() < np.inf):
             yield UserError(
                 f"the weights of {which} must be finite, none negative and not all 0, "
                 f"got {heap.min():g} to {heap.max():g}"

@@ -145,9 +145,8 @@ def _held(
     for start in range(0, len(rows), _BLOCK):
         block = KDTree(tree.data[rows[start : start + _BLOCK]])
         pairs = block.sparse_distance_matrix(tree, radius_m, output_type="ndarray")
-        held[start : start + _BLOCK] = np.bincount(
-            pairs["i"], weights[pairs["j"]], minlength=block.n
-        )
+        # Each has at least itself within its radius, so none is left out of the counts.
+        held[start : start + _BLOCK] = np.bincount(pairs["i"], weights[pairs["j"]])
     return held
 
 

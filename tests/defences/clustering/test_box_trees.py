@@ -59,6 +59,16 @@ def test_a_tree_of_equal_points_is_one_box():
     assert tree.child.tolist() == [-1]
 
 
+@pytest.mark.parametrize("axes", [[0, 1], [1, 0]])
+def test_a_box_is_parted_at_the_median_of_its_longer_side(axes):
+    """Nine metres one way and three the other: of 0, 1, 5, 7 and 9 the first two are one half."""
+    xy_m = np.array([[9, 53], [0, 52], [7, 50], [1, 51], [5, 52]], float)
+    tree = one_tree(xy_m[:, axes])
+    assert tree.count[:3].tolist() == [5, 2, 3]
+    assert tree.low[:3][:, axes].tolist() == [[0, 50], [0, 51], [5, 50]]
+    assert tree.high[:3][:, axes].tolist() == [[9, 53], [1, 52], [9, 53]]
+
+
 @given(POINTS)
 def test_two_halves_hold_the_points_of_their_whole(xy_m):
     tree = one_tree(xy_m)

@@ -27,10 +27,25 @@ def test_points_of_a_cell_are_neighbours_and_neighbours_are_in_cells_beside(xy_m
     assert beside[distance_m <= eps_m].all()
 
 
+def test_the_nearest_cells_are_asked_first():
+    away = [x**2 + y**2 for x, y in OFFSETS]
+    assert OFFSETS[0] == (0, 0)
+    assert away == sorted(away)
+
+
 def test_one_way_every_pair_of_cells_is_met_once():
     both = {way for x, y in OFFSETS_ONE_WAY for way in ((x, y), (-x, -y))}
     assert both == set(OFFSETS) - {(0, 0)}
     assert 2 * len(OFFSETS_ONE_WAY) == len(both) == 24
+
+
+def test_an_offset_counts_columns_to_the_east_and_rows_to_the_north():
+    """Cells of 0.7 m: the second point lies in the row above the first, the third east of it."""
+    grid = CellGrid.of(np.array([[0.0, 0.0], [0.0, 0.8], [0.8, 0.0]]), 1.0)
+    ways = {(0, 1): (0, 1), (1, 0): (0, 2), (1, -1): (1, 2), (0, -1): (1, 0)}
+    for offset, (start, end) in ways.items():
+        there, cell = grid.beside(grid.key, offset)
+        assert (there.tolist(), cell.tolist()) == ([start], [end])
 
 
 def test_no_row_wraps_into_the_next_column():

@@ -139,8 +139,8 @@ def test_a_min_points_that_is_no_count_is_refused(min_points):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_positions_that_are_not_finite_are_refused_with_their_number(value):
-    xy_m = np.array([[0, 0], [value, 0], [0, value]])
-    with pytest.raises(UserError, match="finite, got 2 of 3"):
+    xy_m = np.array([[0, 0], [value, 0], [value, 0], [value, value]])
+    with pytest.raises(UserError, match="finite, got 3 of 4"):
         dbscan(xy_m, 1.0, 1)
 
 

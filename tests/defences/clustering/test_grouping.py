@@ -54,5 +54,7 @@ def test_means_are_those_of_the_groups_to_a_nanometre():
 
 
 def test_the_mean_of_equal_points_is_the_point():
-    xy_m = np.full((3, 2), 4_270_000.1)
-    assert (grouped(xy_m, 1.0, 1, "keep").means(xy_m) == xy_m[:1]).all()
+    """However far from the first group the second lies."""
+    here, there = np.array([590_000.7, 4_270_000.1]), np.array([1 / 3, -2 / 7])
+    xy_m = np.array([here] * 3 + [there] * 3)
+    assert (grouped(xy_m, 1.0, 1, "keep").means(xy_m) == [here, there]).all()

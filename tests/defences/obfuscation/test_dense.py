@@ -30,6 +30,14 @@ def test_only_the_last_layer_is_scaled():
         torch.testing.assert_close(a[0] * factor, b[0])
 
 
+def test_adam_goes_half_its_way_where_the_gradient_is_as_small_as_its_least():
+    """1e-8 / (1e-8 + 1e-8) of the rate 1e-3."""
+    network = Dense.drawn((1, 1), np.random.default_rng(0))
+    before = network.weights.clone()
+    Adam(network).descend(1e-8 * sum(part.sum() for part in network.parts))
+    np.testing.assert_allclose(network.weights - before, [-5e-4] * 2, rtol=1e-3)
+
+
 def test_adam_is_the_published_formula():
     network, x = drawn(), torch.tensor([[0.3, -0.7], [1.1, 0.4]])
     adam = Adam(network)

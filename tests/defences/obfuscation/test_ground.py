@@ -62,3 +62,4 @@ def test_uniform_positions_fill_the_area():
     xy = GROUND.uniform(2000, np.random.default_rng(0))
     np.testing.assert_allclose(xy.min(0)[0], [-1, -2], atol=0.02)
     np.testing.assert_allclose(xy.max(0)[0], [1, 2], atol=0.02)
+    assert abs(np.corrcoef(xy.T)[0, 1]) < 0.09  # four standard errors

@@ -17,19 +17,19 @@ def some_records(n=200, seed=0):
     return torch.from_numpy(draw.normal(0, (0.4, 0.4, 1), (n, 3)))
 
 
-def by_brute_force(original, obfuscated):
+def by_brute_force(original, obfuscated, grid):
     """The same definition, cell by cell and point by point."""
     weighted, weights = 0.0, 0.0
-    for x in GRID.x.tolist():
-        for y in GRID.y.tolist():
-            (m, q), (new, _) = (cell(records, x, y) for records in (original, obfuscated))
+    for x in grid.x.tolist():
+        for y in grid.y.tolist():
+            (m, q), (new, _) = (cell(each, x, y, grid) for each in (original, obfuscated))
             weighted, weights = weighted + q * (new - m) ** 2, weights + q
     return weighted / weights
 
 
-def cell(records, x, y):
+def cell(records, x, y, grid):
     records = records.numpy()
-    away = (records[:, :2] - (x, y)) / GRID.bandwidth
+    away = (records[:, :2] - (x, y)) / grid.bandwidth
     kernel = np.exp(-(away**2).sum(1) / 2)
     return (kernel * records[:, 2]).mean() / (kernel.mean() + module.PRIOR), kernel.mean()
 
@@ -45,10 +45,11 @@ def test_labels_that_shift_by_c_cost_c_squared_where_data_is(shift):
     assert float(map_distortion(records, shifted, GRID)) == pytest.approx(shift**2, rel=0.02)
 
 
-def test_it_is_the_definition_cell_by_cell():
+@pytest.mark.parametrize("grid", [GRID, MapGrid(GRID.x + 0.4, GRID.y - 0.2, (0.1, 0.3))])
+def test_it_is_the_definition_cell_by_cell(grid):
     original, obfuscated = some_records(30), some_records(30, seed=1)
-    found = float(map_distortion(original, obfuscated, GRID))
-    assert found == pytest.approx(by_brute_force(original, obfuscated), rel=1e-5)
+    found = float(map_distortion(original, obfuscated, grid))
+    assert found == pytest.approx(by_brute_force(original, obfuscated, grid), rel=1e-5)
 
 
 def test_the_gradient_is_that_of_finite_differences():
@@ -77,9 +78,18 @@ def test_the_grid_covers_the_area_with_one_cell_of_bandwidth():
         np.testing.assert_allclose(centres[[0, -1]], [-side * 19 / 40, side * 19 / 40], rtol=1e-5)
 
 
+def test_each_axis_has_its_own_cells():
+    """Two units by four: cells of 0.1 by 0.2, the first centres half of that from the corner."""
+    grid = MapGrid.of_ground(Ground(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0])))
+    assert grid.bandwidth == pytest.approx((0.1, 0.2))
+    np.testing.assert_allclose(grid.x[[0, -1]], [-0.95, 0.95], rtol=1e-5)
+    np.testing.assert_allclose(grid.y[[0, -1]], [-1.9, 1.9], rtol=1e-5)
+
+
 def test_an_area_without_width_has_a_finite_map():
     line = Area(100, 0, 100, 500)
     grid = MapGrid.of_ground(Ground.of_area(line, Scaler.of_area(line)))
+    assert grid.bandwidth[0] == 1
     records = some_records() * torch.tensor([0, 1, 1])
     distortion = map_distortion(records, records + torch.tensor([0, 0, 1.0]), grid)
     assert float(distortion) == pytest.approx(1, rel=0.02)

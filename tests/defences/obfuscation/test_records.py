@@ -31,6 +31,10 @@ def test_labels_get_mean_0_and_spread_1_over_all_people():
     assert scale.label_scale_db == pytest.approx(np.sqrt(50))
 
 
+def test_half_a_decibel_is_a_spread_too():
+    assert RecordScale.fitted([points([-90, -90.5])], SCALER).label_scale_db == 0.25
+
+
 @pytest.mark.parametrize("labels", [[-93.1], [-93.1] * 7])
 def test_labels_without_spread_are_scaled_by_1_db(labels):
     assert RecordScale.fitted([points(labels)], SCALER).label_scale_db == 1

@@ -43,7 +43,7 @@ class Groups:
 
     @property
     def sizes(self) -> Indices:
-        return np.bincount(self.group, minlength=self.count)
+        return np.bincount(self.group)
 
     def means(self, values: Floats) -> Floats:
         """The mean of each group; ``values`` has a line per row of the round.
