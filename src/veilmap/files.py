@@ -14,6 +14,7 @@ from veilmap.errors import UserError
 # What has positions of people in it, or what they can be found from, is for its owner alone.
 PRIVATE = 0o600
 OPEN = 0o666
+_LONGEST_WHOLE = 20  # of a node's number, below 2^64
 _PART = re.compile(r"\..+\.\d+\.part")
 
 
@@ -92,12 +93,24 @@ def parse_json(text: str | bytes) -> Any:
     """What a JSON text says.
 
     Raises:
-        ValueError: it is broken; nested too deeply to be read is broken too.
+        ValueError: it is broken; so is what nests too deeply to be read, NaN and infinity, which
+            are no numbers of JSON, and a number of more digits than any of ours.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _whole(text: str) -> int:
+    # Python reads thousands of digits, and fails where they become a float.
+    if len(text) > _LONGEST_WHOLE:
+        raise ValueError(f"it has a number of {len(text):,} digits")
+    return int(text)
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:

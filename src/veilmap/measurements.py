@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection, distance_m
@@ -166,10 +166,11 @@ def find_cell(cell: str | None, cells: list[str], source: str) -> str:
     matches = [name for name in cells if name.rpartition("-")[2].removeprefix("x") == number]
     if len(matches) > 1:
         raise UserError(
-            f"{len(matches)} cells in {source} end in {cell!r}; choose one of: {_list(matches)}"
+            f"{len(matches)} cells in {source} end in {shown(cell)}; choose one of: "
+            f"{_list(matches)}"
         )
     if not matches:
-        raise UserError(f"no measurement of cell {cell!r} in {source}; it has: {_list(cells)}")
+        raise UserError(f"no measurement of cell {shown(cell)} in {source}; it has: {_list(cells)}")
     return matches[0]
 
 

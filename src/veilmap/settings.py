@@ -106,7 +106,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
     if len(name) > _LONGEST_NAME:
         return f"unknown setting {shown(name)}; choose one of: {', '.join(known)}"
     close = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"choose one of: {', '.join(known)}"
+    hint = f"did you mean {shown(close[0])}?" if close else f"choose one of: {', '.join(known)}"
     return f"unknown setting {shown(name)}; {hint}"
 
 

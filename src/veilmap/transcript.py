@@ -53,8 +53,8 @@ class TranscriptWriter:
         for weights in (observation.weights_before, observation.weights_after):
             if weights.shape != (self._size,):
                 raise UserError(
-                    f"user {observation.user!r} sent weights of shape {weights.shape} in round "
-                    f"{observation.round}; the network has {self._size:,}"
+                    f"user {shown(observation.user)} sent weights of shape {weights.shape} in "
+                    f"round {observation.round}; the network has {self._size:,}"
                 )
         self._waiting.append(observation)
         if len(self._waiting) == OBSERVATIONS_PER_FILE:
@@ -164,7 +164,7 @@ class _Facts:
         if not all(_is_text(user) for user in self.users):
             yield UserError(f"round {self.round} names a user by what is no text; mend the name")
         if len(set(self.users)) < len(self.users):
-            yield UserError(f"round {self.round} names a user twice; users send one update a round")
+            yield UserError(f"round {self.round} names a user twice; keep one update of each")
 
 
 def _is_text(name: str) -> bool:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from veilmap.auditing.base import AuditTraining
 from veilmap.auditing.settings import AuditSettings
 from veilmap.defences.step import JOINED_BY
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, refuse, shown
 from veilmap.federation.side_knowledge import configuration_name
 from veilmap.study.configuration import configure
 from veilmap.study.settings import RunSettings
@@ -82,11 +82,11 @@ def _own(base: RunSettings, texts: Sequence[str]) -> dict[str, RunSettings]:
         try:
             run = configure(base, text)
         except UserError as fault:
-            faults.append(UserError(f"configuration {text!r}: {fault}"))
+            faults.append(UserError(f"configuration {shown(text)}: {fault}"))
             continue
         name = name_of(run, base)
         if name in found:
-            faults.append(UserError(f"configuration {name!r} is there twice; leave one out"))
+            faults.append(UserError(f"configuration {shown(name)} is there twice; leave one out"))
         found[name] = run
     refuse(faults)
     return found

@@ -9,7 +9,7 @@ from veilmap.auditing.redaction import pseudonyms, refuse_named_users, without_n
 from veilmap.auditing.settings import AuditSettings
 from veilmap.auditing.store import Store
 from veilmap.auditing.unit import Key, Result, Unit, run_unit
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, refuse, shown
 from veilmap.measurements import Measurements
 from veilmap.study.pool import run_all
 from veilmap.study.prepare import Prepared, prepare
@@ -117,7 +117,7 @@ def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
     if strangers:
         more = ", …" if len(users) > 8 else ""
         raise UserError(
-            f"user {strangers[0]!r} has no measurement in cell {prepared.cell}; choose from: "
+            f"user {shown(strangers[0])} has no measurement in cell {prepared.cell}; choose from: "
             f"{', '.join(users[:8])}{more}"
         )
     if settings.audit.targets > len(users):
@@ -132,7 +132,7 @@ def _refuse_strangers(runs: Mapping[str, RunSettings], prepared: Prepared) -> No
     """Before anything is trained: who is to be defended must be there."""
     users = set(prepared.data.users)
     refuse(
-        UserError(f"configuration {name!r}: user {user!r} has no measurement in the cell")
+        UserError(f"configuration {shown(name)}: user {shown(user)} has no measurement in the cell")
         for name, run in runs.items()
         for user in run.protection.defended
         if user not in users

@@ -7,7 +7,7 @@ from typing import Any
 from cyclopts import App, ArgumentCollection
 from cyclopts.config import Dict
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.shell import option_name
 
 # Most particular first: the first one that knows a setting decides.
@@ -44,7 +44,9 @@ def _refuse_fractions(arguments: ArgumentCollection) -> None:
         if argument.hint is int:
             for token in argument.tokens:
                 if not re.fullmatch(r"[+-]?\d+", token.value):
-                    raise UserError(f"{argument.name} must be a whole number, got {token.value!r}")
+                    raise UserError(
+                        f"{argument.name} must be a whole number, got {shown(token.value)}"
+                    )
 
 
 def flat_settings(path: Path) -> dict[str, Any]:

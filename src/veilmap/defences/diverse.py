@@ -15,7 +15,7 @@ from veilmap.defences.clustering.grouping import (
     grouping_faults,
 )
 from veilmap.defences.step import Figures, Turn
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.local_data import LocalData
 
 Centre = Literal["nearest", "mean"]
@@ -86,7 +86,7 @@ class DiverseBatch:
             yield unknown_choice("centre", self.centre, get_args(Centre))
         if self.centre == "mean" and self.size is not None:
             yield UserError(
-                f"size must be None with centre 'mean', got {self.size!r}; a mean is no "
+                f"size must be None with centre 'mean', got {shown(self.size)}; a mean is no "
                 "measurement to take out before the next pass: choose centre 'nearest'"
             )
 

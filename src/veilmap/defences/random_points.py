@@ -9,7 +9,7 @@ import numpy as np
 from veilmap.defences.clustering.dbscan import number_faults
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.step import Figures, Turn
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.local_data import LocalData
 
 
@@ -49,7 +49,7 @@ class RandomPoints:
         if (self.num is None) == (self.eps_m is None):
             yield UserError(
                 "give one of num, how many points, and eps_m, as many as diverse would keep; "
-                f"got {self.num!r} and {self.eps_m!r}"
+                f"got {shown(self.num)} and {shown(self.eps_m)}"
             )
         if self.num is not None and not (isinstance(self.num, int) and self.num >= 1):
             yield out_of_range("num", "a whole number of at least 1", self.num)

@@ -9,7 +9,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, write_whole
@@ -141,6 +141,6 @@ def _read(file: Path) -> tuple[_Checkpoint, Floats]:
             text = (content.metadata() or {})["checkpoint"]
             weights: Floats = content.get_tensor("weights")
     except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise UserError(f"{file} is not a checkpoint ({error!r}); remove it") from None
+        raise UserError(f"{file} is not a checkpoint ({shown(error)}); remove it") from None
     facts = load_json(text, f"{file} is not a checkpoint", "remove it")
     return parse(_Checkpoint, facts, f"{file} is not a checkpoint"), weights

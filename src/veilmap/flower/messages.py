@@ -7,7 +7,7 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.node import Request, Sent
 from veilmap.model.network import Floats
@@ -52,7 +52,7 @@ def request_of(content: RecordDict) -> Request:
         config, weights = content[CONFIG], weights_of(content[ARRAYS])  # type: ignore[arg-type]
         campaign, t = Campaign.of_text(str(config[CAMPAIGN])), int(config[ROUND])  # type: ignore
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"this is no request of a campaign ({error!r})") from None
+        raise UserError(f"this is no request of a campaign ({shown(error)})") from None
     if weights.shape != (campaign.network.size,) or not np.isfinite(weights).all():
         raise UserError(
             f"the request has weights of shape {weights.shape}; they must be finite and "

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.refusal import RefusalError
 from veilmap.local_data import LocalData
@@ -45,7 +45,7 @@ def the_user(data: Measurements, wanted: str | None, source: Path) -> str:
     if wanted is None and len(data.users) == 1:
         return data.users[0]
     if wanted not in data.users:
-        asked = "say whose it is" if wanted is None else f"user {wanted!r} is not among them"
+        asked = "say whose it is" if wanted is None else f"user {shown(wanted)} is not among them"
         raise UserError(
             f"{source} has the measurements of {len(data.users)} users; {asked}: [node] user = …, "
             f"one of: {', '.join(sorted(data.users)[:8])}"

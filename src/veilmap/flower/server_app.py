@@ -9,7 +9,7 @@ from typing import Any
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.side_knowledge import Header
 from veilmap.federation.vetting import Vetting
@@ -116,6 +116,8 @@ def _test(campaign: Campaign, file: str) -> Evaluation | None:
         return None
     data = read(file)
     if campaign.cell not in data.cells:
-        raise UserError(f"{file} has no measurement of cell {campaign.cell!r}; leave out --test")
+        raise UserError(
+            f"{file} has no measurement of cell {shown(campaign.cell)}; leave out --test"
+        )
     placed = data.of_cell(campaign.cell).projected(campaign.projection)
     return Evaluation(campaign.servers_plan, pooled(placed))

@@ -6,6 +6,7 @@ from typing import cast
 
 from flwr.app import ConfigRecord, MessageType, RecordDict
 
+from veilmap.errors import shown
 from veilmap.flower.node import Request
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.rows import pack, unpack
@@ -27,7 +28,7 @@ def rows_of(content: RecordDict) -> dict[int, bytes]:
     try:
         return unpack(cast(Iterable[bytes], content.config_records[SECURE][ROWS]))
     except (KeyError, TypeError) as error:
-        raise RoundError(f"a message of a secure sum was cut short ({error!r})") from None
+        raise RoundError(f"a message of a secure sum was cut short ({shown(error)})") from None
 
 
 def threshold_of(content: RecordDict) -> int:
@@ -35,7 +36,7 @@ def threshold_of(content: RecordDict) -> int:
     try:
         return int(cast(int, content.config_records[SECURE][THRESHOLD]))
     except (KeyError, TypeError, ValueError) as error:
-        raise RoundError(f"a message of a secure sum has no threshold ({error!r})") from None
+        raise RoundError(f"a message of a secure sum has no threshold ({shown(error)})") from None
 
 
 def names_round(request: Request) -> bytes:

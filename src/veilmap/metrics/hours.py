@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, refuse, shown
 
 _DAY_S = 86_400
 # Since 1972 every clock has been changed at a quarter of an hour UTC, mostly at a full hour.
@@ -89,5 +89,5 @@ def _zone(timezone: str) -> ZoneInfo:
     # A name with a wrong form is a ValueError, and "Europe" is a folder.
     except (KeyError, ValueError, OSError) as error:
         raise UserError(
-            f"unknown time zone {timezone!r}; give an IANA name such as Europe/Athens"
+            f"unknown time zone {shown(timezone)}; give an IANA name such as Europe/Athens"
         ) from error

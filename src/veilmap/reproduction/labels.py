@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, refuse, shown
 from veilmap.settings import load_toml
 from veilmap.sweeping.spec import Spec, read_spec
 
@@ -36,4 +36,6 @@ def _specs() -> dict[str, Spec]:
 def _unknown(label: str, known: list[str]) -> UserError:
     close = difflib.get_close_matches(label, known, 1, 0.4)
     hint = f"did you mean {close[0]}? " if close else ""
-    return UserError(f"unknown label {label!r}; {hint}veilmap reproduce --list names all of them")
+    return UserError(
+        f"unknown label {shown(label)}; {hint}veilmap reproduce --list names all of them"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.sources.piece import HEAD_BYTES, Piece
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -95,7 +95,9 @@ def _refuse_bad_header(header_line: str, delimiter: str, name: str) -> None:
     names = [field.strip() for field in next(csv.reader([header_line], delimiter=delimiter))]
     twice = next((each for each in names if each and names.count(each) > 1), None)
     if twice is not None:
-        raise UserError(f"{name} has two columns named {twice!r}; rename or remove one of them")
+        raise UserError(
+            f"{name} has two columns named {shown(twice)}; rename or remove one of them"
+        )
     if sum(bool(re.fullmatch(r"-?\d+\.\d+", each)) for each in names) >= 2:
         raise UserError(
             f"{name} has numbers where the names of columns belong; put a header line before it"

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.sources.columns import Columns
 from veilmap.sources.format import Format, cell_name
 
@@ -99,7 +99,7 @@ def _part(whole: Any, key: str, kind: type, place: str) -> Any:
     if part is None:
         return kind()
     if not isinstance(part, kind):
-        raise _wrong(f"{place}, {key!r}", kind, part)
+        raise _wrong(f"{place}, {shown(key)}", kind, part)
     return part
 
 

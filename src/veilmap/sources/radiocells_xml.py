@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import polars as pl
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.files import write_whole
 from veilmap.sources.radiocells import DEVICE
 
@@ -82,7 +82,7 @@ def _cell_number(cells: pl.Series) -> pl.Expr:
     wrong = cells.filter(~cells.str.contains(r"^x?\d+$"))
     if len(wrong):
         raise UserError(
-            f"upload files name a cell by a number; give cells like x455, got {wrong[0]!r}"
+            f"upload files name a cell by a number; give cells like x455, got {shown(wrong[0])}"
         )
     return pl.col("cell").str.strip_prefix("x")
 

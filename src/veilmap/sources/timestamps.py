@@ -110,7 +110,7 @@ def _best(texts: pl.Series, source: str) -> tuple[str, int]:
     fitting = [known for known, count in counts.items() if count == most]
     if most and len(fitting) > 1 and fitting[0] in AMBIGUOUS:
         raise UserError(
-            f"times like {texts[0]!r} in {_column(texts, source)} fit both {fitting[0]!r} and "
+            f"times like {shown(texts[0])} in {_column(texts, source)} fit both {fitting[0]!r} and "
             f"{fitting[1]!r}; choose with --time-format"
         )
     return fitting[0], most

@@ -15,7 +15,7 @@ from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.defences.step import UpdateStep
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Truth
@@ -165,7 +165,7 @@ class _Work:
             missing = [user for user in users if user not in truth.get(t, {})]
             if missing:
                 raise UserError(
-                    f"the data has no rows of user {missing[0]!r} in round {t}; give the "
+                    f"the data has no rows of user {shown(missing[0])} in round {t}; give the "
                     "measurements that the transcript was made from, and its --cell"
                 )
             found[t] = LocalData.join([truth[t][user] for user in users])
@@ -254,13 +254,13 @@ def _target(entries: Sequence[Entry], settings: AttackSettings, seen: Seen) -> s
 def _why_unseen(target: str, seen: Seen) -> str:
     """Of whom the transcript has nothing: refused, or silent, or not there at all."""
     if target in seen.refused:
-        return f"the updates of user {target!r} were refused ({seen.refused[target][:100]})"
+        return f"the updates of user {shown(target)} were refused ({seen.refused[target][:100]})"
     if any(target in of_round for of_round in (seen.truth or {}).values()):
         return (
-            f"user {target!r} measured, and the transcript has no update of theirs: each was "
+            f"user {shown(target)} measured, and the transcript has no update of theirs: each was "
             "refused as none, or the defence left nothing to train on"
         )
-    return f"there is no user {target!r} in the transcript"
+    return f"there is no user {shown(target)} in the transcript"
 
 
 def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:

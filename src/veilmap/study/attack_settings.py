@@ -16,7 +16,7 @@ from veilmap.attacks.neurons import Neurons
 from veilmap.attacks.optimisers import OptimiserName
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import GridStarts, NearCentroid, PreviousResult, RandomStarts, Start
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.settings import group, parse
 
 StartName = Literal["random", "grid", "previous", "centroid"]
@@ -139,7 +139,7 @@ class Who:
         if self.secure_aggregation and self.target is not None:
             yield UserError(
                 "under secure aggregation nobody's own update is seen; leave out target "
-                f"{self.target!r}"
+                f"{shown(self.target)}"
             )
 
 

@@ -1,10 +1,10 @@
 """The comparison behind ``veilmap compare``: two folders, or two files of results."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
+from veilmap.files import parse_json
 from veilmap.study.comparison import Comparison, compare_results
 from veilmap.study.results import SCHEMA
 
@@ -37,24 +37,22 @@ def _file(path: Path) -> Path:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        content = parse_json(file.read_bytes())
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}; give another file") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UserError(f"{file} is not whole JSON: {error}; run its command again") from None
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
-        raise UserError(f"{file} must be of schema {SCHEMA}, got {schema!r}; run its command again")
+        raise UserError(
+            f"{file} must be of schema {SCHEMA}, got {shown(schema)}; run its command again"
+        )
     if not _is_whole(content):
         raise UserError(
             f"{file} must have settings, and rows with configuration, attack, target and seed; "
             "run its command again"
         )
     return dict(content)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _is_whole(content: dict[str, Any]) -> bool:

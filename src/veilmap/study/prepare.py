@@ -8,7 +8,7 @@ import polars as pl
 
 from veilmap.area import Area
 from veilmap.defences.defence import Defence
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.federation.plan import Plan
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Round, Scaler
@@ -117,7 +117,7 @@ def _refuse_strangers(users: Iterable[str], training: Measurements, fate: str) -
     strangers = sorted(set(users) - set(training.users))
     if strangers:
         raise UserError(
-            f"user {strangers[0]!r} is to {fate} and has no training data in the cell; "
+            f"user {shown(strangers[0])} is to {fate} and has no training data in the cell; "
             f"choose from: {', '.join(sorted(training.users)[:8])}"
         )
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.federation.broken import KINDS
 from veilmap.federation.vetting import ANY_FINITE, Vetting
 
@@ -40,12 +40,14 @@ class Robustness:
         for text in self.broken:
             user, _, kind = text.rpartition("=")
             if not user:
-                yield UserError(f"cannot read {text!r}; write USER=KIND, such as 3=nan")
+                yield UserError(f"cannot read {shown(text)}; write USER=KIND, such as 3=nan")
             elif kind not in KINDS:
                 yield unknown_choice("kind of broken phone", kind, KINDS)
         users = [text.rpartition("=")[0] for text in self.broken]
         if len(set(users)) < len(users):
-            yield UserError(f"broken names a user twice: {', '.join(self.broken)}")
+            yield UserError(
+                f"broken names a user twice: {', '.join(self.broken)}; give one kind to each"
+            )
 
     @property
     def kinds(self) -> dict[str, str]:

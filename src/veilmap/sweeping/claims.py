@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from veilmap.errors import UserError, unknown_choice
+from veilmap.errors import UserError, shown, unknown_choice
 from veilmap.settings import parse
 from veilmap.sweeping.rules.kinds import RULES
 from veilmap.sweeping.rules.rule import Rule
@@ -51,7 +51,7 @@ def claim_of(table: Mapping[str, Any]) -> Claim:
     if not isinstance(kind, str) or kind not in RULES:
         raise unknown_choice("kind of claim", kind, RULES)
     own = {field.name for field in fields(_Words)}
-    where = f"claim {table.get('says', '')!r}"
+    where = f"claim {shown(table.get('says', ''))}"
     words = parse(_Words, {name: value for name, value in table.items() if name in own}, where)
     rest = {name: value for name, value in table.items() if name not in own | {"kind"}}
     if not words.says:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
 from veilmap.study.settings import RunSettings
@@ -71,7 +71,7 @@ def fill(text: Any, values: Mapping[str, Any]) -> Any:
         return values[alone[1]] if alone else text.format_map(values)
     except (LookupError, ValueError, AttributeError, TypeError) as error:
         raise UserError(
-            f"cannot fill {text!r}: {error}; it may use: {', '.join(values) or 'nothing'}"
+            f"cannot fill {shown(text)}: {error}; it may use: {', '.join(values) or 'nothing'}"
         ) from None
 
 

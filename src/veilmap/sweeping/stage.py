@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from veilmap.area import Area
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.measurements import Measurements
 from veilmap.metrics.transport import emd_m
 from veilmap.streams import stream
@@ -99,7 +99,7 @@ class Stage:
             share = 0.0
         if not 0 < share <= 1:
             raise UserError(
-                f"label must be 'target', 'cell' or a share such as '1%', got {of_whom!r}"
+                f"label must be 'target', 'cell' or a share such as '1%', got {shown(of_whom)}"
             )
         count = max(round(share * len(self.data)), 1)
         rows = stream(seed, "public mean").permutation(len(self.data))[:count]
@@ -119,7 +119,7 @@ class Stage:
         elif role in roles or role in self.data.users:
             found = roles.get(role, (role,))
         else:
-            raise UserError(f"nobody is {role!r}; choose from: {_ROLES}")
+            raise UserError(f"nobody is {shown(role)}; choose from: {_ROLES}")
         if not found:
             count = len(self.data.users)
             raise UserError(f"nobody is {role} among the {count} users of the cell")
@@ -133,7 +133,7 @@ def _known(data: Measurements, user: str) -> str:
     ]
     if len(fitting) != 1:
         raise UserError(
-            f"target {user!r} is {len(fitting)} users of the cell; choose one of: "
+            f"target {shown(user)} is {len(fitting)} users of the cell; choose one of: "
             f"{', '.join(data.users[:8])}"
         )
     return fitting[0]

@@ -9,7 +9,7 @@ from flwr.proto.control_pb2 import ListNodesRequest, RegisterNodeRequest, Unregi
 from flwr.proto.node_pb2 import NodeInfo
 from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.files import write_json
 from veilmap.flower.machines import node_key
 from veilmap.flower.machines.control import control
@@ -51,7 +51,9 @@ def expel(path: Path, name: str) -> int:
     names = read_names(path)
     ids = [node_id for node_id, known in names.items() if known == name]
     if not ids:
-        raise UserError(f"no node is called {name!r}; choose one of: {', '.join(names.values())}")
+        raise UserError(
+            f"no node is called {shown(name)}; choose one of: {', '.join(names.values())}"
+        )
     with control(folder) as client:
         client.UnregisterNode(UnregisterNodeRequest(node_id=ids[0]))
     rest = {str(node_id): known for node_id, known in names.items() if known != name}
@@ -90,10 +92,10 @@ def _bytes(key: ec.EllipticCurvePublicKey) -> bytes:
 def _refuse_name(name: str, names: dict[int, str]) -> None:
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
         raise UserError(
-            f"a node's name must have 1 to 64 letters, digits, '.', '_' or '-', got {name!r}"
+            f"a node's name must have 1 to 64 letters, digits, '.', '_' or '-', got {shown(name)}"
         )
     if name in names.values():
-        raise UserError(f"a node is already called {name!r}; choose another --name")
+        raise UserError(f"a node is already called {shown(name)}; choose another --name")
 
 
 def _known(node: NodeInfo, names: dict[int, str], public_key: Path) -> str:
@@ -103,7 +105,7 @@ def _known(node: NodeInfo, names: dict[int, str], public_key: Path) -> str:
             "key file away and join again"
         )
     name = names.get(node.node_id, node.name)
-    return f"the key {public_key} is already admitted as {name!r}; nothing is left to do"
+    return f"the key {public_key} is already admitted as {shown(name)}; nothing is left to do"
 
 
 def _since(node: NodeInfo) -> str:

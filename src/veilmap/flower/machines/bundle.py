@@ -13,7 +13,7 @@ from io import BytesIO
 
 from flwr.cli.build import build_fab_from_files
 
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, refuse, shown
 from veilmap.settings import toml
 
 SERVER_APP = "veilmap.flower.server_app:app"
@@ -76,7 +76,10 @@ def refuse_foreign(content: bytes) -> None:
 
 def _faults(run_config: RunConfig) -> list[UserError]:
     return [
-        UserError(f"run setting {name!r} must be a plain name with a finite value, got {value!r}")
+        UserError(
+            f"run setting {shown(name)} must be a plain name with a finite value, "
+            f"got {shown(value)}"
+        )
         for name, value in run_config.items()
         if not re.fullmatch(r"[a-z0-9_-]+", name)
         or (isinstance(value, float) and not math.isfinite(value))

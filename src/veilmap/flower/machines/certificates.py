@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 from veilmap.files import write_whole
 from veilmap.flower.machines.private_files import private_folder, write_private
 
@@ -159,7 +159,8 @@ def _general_name(host: str) -> x509.GeneralName:
         return x509.DNSName(host)
     except ValueError:
         raise UserError(
-            f"host {host!r} must be a name in ASCII or an address; write it as DNS has it (xn--...)"
+            f"host {shown(host)} must be a name in ASCII or an address; write it as DNS has it "
+            "(xn--...)"
         ) from None
 
 

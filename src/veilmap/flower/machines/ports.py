@@ -5,7 +5,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 
-from veilmap.errors import UserError, out_of_range
+from veilmap.errors import UserError, out_of_range, shown
 
 LOOPBACK = "127.0.0.1"
 # A process that was just killed needs a moment to let go of its port.
@@ -24,7 +24,8 @@ class Address:
             raise out_of_range("port", "between 1 and 65535", self.port)
         if not self.host or any(sign in self.host for sign in "/@[] "):
             raise UserError(
-                f"host must be a name or an address, got {self.host!r}; write server.example:9092"
+                f"host must be a name or an address, got {shown(self.host)}; write "
+                "server.example:9092"
             )
 
     def __str__(self) -> str:
@@ -37,7 +38,7 @@ class Address:
         bracketed = host.startswith("[") and host.endswith("]")
         if not port.isdecimal() or (":" in host and not bracketed):
             raise UserError(
-                f"address must be HOST:PORT, got {text!r}; write for example 192.0.2.1:9092"
+                f"address must be HOST:PORT, got {shown(text)}; write for example 192.0.2.1:9092"
             )
         return cls(host[1:-1] if bracketed else host, int(port))
 

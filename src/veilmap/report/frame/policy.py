@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 
 # What Leaflet fills in.
 _PLACEHOLDERS = {"z", "x", "y", "s", "r"}
@@ -37,7 +37,7 @@ def tile_origin(tiles: str) -> str:
     if not match or not {"z", "x", "y"} <= names <= _PLACEHOLDERS:
         raise UserError(
             "tiles must be a web address with {z}, {x} and {y} in it, and no other braces than {s} "
-            f"and {{r}}, such as https://tile.example.org/{{z}}/{{x}}/{{y}}.png, got {tiles!r}"
+            f"and {{r}}, such as https://tile.example.org/{{z}}/{{x}}/{{y}}.png, got {shown(tiles)}"
         )
     scheme, any_server, host = match.groups()
     return f"{scheme}{'*.' if any_server else ''}{host}"
