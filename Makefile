@@ -23,7 +23,7 @@ test machines coverage: export OMP_NUM_THREADS := 1
 test machines coverage: export LOKY_MAX_CPU_COUNT := 1
 test machines coverage: export POLARS_MAX_THREADS := 1
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
 machines: $(READY)
 	$(BIN)/python -m pytest -m machines --numprocesses 3 --dist loadfile
@@ -32,7 +32,7 @@ machines: $(READY)
 CORE := $(addprefix src/veilmap/,area.py local_data.py rounds.py theory.py metrics model defences federation attacks)
 coverage: $(READY)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses 3 --dist loadfile
+	$(BIN)/coverage run -m pytest --numprocesses logical --dist loadfile
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under 95 $$(find $(CORE) -name '*.py')
 	$(BIN)/coverage report
