@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -93,17 +94,26 @@ def parse_json(text: str | bytes) -> Any:
     """What a JSON text says.
 
     Raises:
-        ValueError: it is broken; so is what nests too deeply to be read, NaN and infinity, which
-            are no numbers of JSON, and a number of more digits than any of ours.
+        ValueError: it is broken; so is what nests too deeply to be read, and a number that is not
+            finite or has more digits than any of ours.
     """
     try:
-        return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant)
+        return json.loads(
+            text, parse_int=_whole, parse_float=_finite, parse_constant=_refuse_constant
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"{text[:_LONGEST_WHOLE]} is too large for a number")
+    return number
 
 
 def _whole(text: str) -> int:

@@ -354,7 +354,12 @@ def test_what_would_steer_the_terminal_is_spelled_out(capsys, tmp_path):
 
 def test_an_endless_value_is_told_by_its_beginning(capsys):
     _, err = run(capsys, "train", "campus", "--activations", "x" * 5000, code=2)
-    assert f'"{"x" * 79}… for --activations. Choose from: "relu"' in err
+    assert f'"{"x" * 254}… for --activations. Choose from: "relu"' in err
+    _, err = run(capsys, "audit", "campus", "--defended", "x" * 5000, code=2)
+    assert len(err) < 500
+    folder = "/".join(["y" * 200] * 3)
+    _, err = run(capsys, "train", folder, code=2)
+    assert folder in err
 
 
 def test_pictures_need_a_folder(capsys, campus_file, tmp_path):

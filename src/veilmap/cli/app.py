@@ -38,7 +38,8 @@ FLOWER = {
 }
 # Missing module → the extra that brings it.
 EXTRAS = {"flwr": "flower", "cryptography": "flower", "Crypto": "flower", "ray": "simulation"}
-_LONG = re.compile(r"(\S{80})\S+")
+# A value is told by its beginning; no name of a file is as long.
+_LONG = re.compile(r"([^\s/]{255})[^\s/]+")
 
 
 def make_app() -> App:
@@ -75,9 +76,7 @@ def run(arguments: list[str] | None) -> None:
     except (UserError, CycloptsError) as error:
         from veilmap.cli.console import visible
 
-        words = " ".join(str(error).split())
-        # The parser repeats a value as it was given, however long.
-        message = visible(words if isinstance(error, UserError) else _LONG.sub(r"\1…", words))
+        message = visible(_LONG.sub(r"\1…", " ".join(str(error).split())))
         print(f"veilmap: error: {message}", file=sys.stderr)
         sys.exit(2)
     except ImportError as error:
