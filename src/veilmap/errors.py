@@ -1,9 +1,12 @@
 """The one error a user of veilmap is meant to see."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 _LONGEST_SHOWN = 80
 _MOST_TOLD = 8
+# No name of a file is as long.
+_ENDLESS = re.compile(r"([^\s/]{255})[^\s/]+")
 
 
 class UserError(ValueError):
@@ -12,6 +15,14 @@ class UserError(ValueError):
     The message is one line: what is wrong, what is demanded, the value found, the way out.
     The command line prints it and exits with code 2; a program may catch it as ``ValueError``.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(cut(message))
+
+
+def cut(message: str) -> str:
+    """With endless words told by their beginnings; a library may repeat a value of any length."""
+    return _ENDLESS.sub(r"\1…", message)
 
 
 def shown(value: object) -> str:

@@ -1,13 +1,12 @@
 """The list of commands, and how a run of any of them ends."""
 
-import re
 import sys
 from io import TextIOWrapper
 
 from cyclopts import App, CycloptsError, Parameter
 
 from veilmap.cli.config import layer_files
-from veilmap.errors import UserError
+from veilmap.errors import UserError, cut
 from veilmap.shell import option_name
 
 COMMANDS = {
@@ -38,8 +37,6 @@ FLOWER = {
 }
 # Missing module → the extra that brings it.
 EXTRAS = {"flwr": "flower", "cryptography": "flower", "Crypto": "flower", "ray": "simulation"}
-# A value is told by its beginning; no name of a file is as long.
-_LONG = re.compile(r"([^\s/]{255})[^\s/]+")
 
 
 def make_app() -> App:
@@ -76,7 +73,7 @@ def run(arguments: list[str] | None) -> None:
     except (UserError, CycloptsError) as error:
         from veilmap.cli.console import visible
 
-        message = visible(_LONG.sub(r"\1…", " ".join(str(error).split())))
+        message = visible(cut(" ".join(str(error).split())))
         print(f"veilmap: error: {message}", file=sys.stderr)
         sys.exit(2)
     except ImportError as error:

@@ -1,0 +1,18 @@
+import pytest
+
+from veilmap.errors import UserError, cut
+
+
+def test_an_endless_word_is_told_by_its_beginning():
+    assert str(UserError(f"no {'x' * 5000} here; mend it")) == f"no {'x' * 255}… here; mend it"
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "/".join(["a" * 200] * 5)])
+def test_a_name_of_a_file_stays_whole(name):
+    assert str(UserError(f"cannot read {name}")).endswith(name)
+
+
+def test_what_was_cut_is_not_cut_again():
+    """An error that comes from a worker is made a second time."""
+    once = cut("x" * 5000)
+    assert cut(once) == once
