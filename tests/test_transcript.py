@@ -154,7 +154,7 @@ def test_the_entries_are_the_observations_without_their_weights(tmp_path):
 
 def test_a_user_sends_one_update_a_round(tmp_path):
     (one,) = observations(rounds=1, users=1)
-    with pytest.raises(UserError, match="round 1 names a user twice"):
+    with pytest.raises(UserError, match="round 1 names a user twice; keep one update of each"):
         write(tmp_path, [one, one])
 
 
