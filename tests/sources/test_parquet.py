@@ -163,3 +163,17 @@ def test_thrift_by_hand():
     cursor = Cursor(content, 0, len(content))
     assert cursor.struct() == {1: -1, 2: None, 3: [1, 2], 20: True, 21: {}}
     assert content[cursor.at] == 0x7F
+
+
+@pytest.mark.parametrize(
+    ("sound", "damaged"),
+    [(b"\x2c\x15\x06", b"\x2c\x15\x07"), (b"\x4c\x15\x02", b"\x4c\x15\x03")],
+    ids=["page", "dictionary"],
+)
+def test_a_page_of_less_than_no_values_is_refused_before_it_is_read(tmp_path, sound, damaged):
+    """One flipped bit: as an unsigned number it is so large that the table reader would abort."""
+    content = packed(user=pl.repeat("u", 3))
+    assert sound in content
+    path = fakes.write(tmp_path / "a.parquet", content.replace(sound, damaged, 1))
+    with pytest.raises(UserError, match=r"broken Parquet file \(a part of it has -\d values"):
+        read(path)

@@ -43,9 +43,10 @@ def refuse_bomb(piece: Piece) -> None:
             index = _index(content)
             _refuse_deep(index[2])
             for row_group in index.get(4, []):
-                budget.spend(row_group[3] * _ROW_BYTES)
+                rows = _counted(row_group[3])
+                budget.spend(rows * _ROW_BYTES)
                 for column in row_group[1]:
-                    for page_bytes in _pages(content, column[3], row_group[3]):
+                    for page_bytes in _pages(content, column[3], rows):
                         budget.spend(page_bytes)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, UserError):
@@ -114,7 +115,7 @@ def _pages(content: Bytes, column: Mapping[int, Any], rows: int) -> Iterator[int
 
     ColumnMetaData: 7 its bytes, 9 its first data page, 11 its dictionary; PageHeader: 1 the kind,
     2 the bytes unpacked, 3 packed, 5 or 8 a data page's own header (1 its values, 2 or 4 their
-    encoding).
+    encoding), 7 a dictionary's (1 its values).
     """
     at = column.get(11) or column[9]
     end = at + column[7]
@@ -122,13 +123,20 @@ def _pages(content: Bytes, column: Mapping[int, Any], rows: int) -> Iterator[int
     while at < end:
         cursor = Cursor(content, at, end)
         page = cursor.struct()
-        if page[3] < 0 or page[2] < 0:
-            raise ValueError("a page has less than no bytes")
-        if page[1] != _DICTIONARY:
+        if page[1] == _DICTIONARY:
+            yield _counted(page[7][1]) * _VALUE_BYTES
+        else:
             header, encoding = (page[5], 2) if 5 in page else (page[8], 4)
             if header[encoding] in _RARE_ENCODINGS:
                 raise ValueError("texts are packed by what they share; pack them plainly")
-            values += header[1]
-        at = cursor.at + page[3]
-        yield page[2] + _PAGE_BYTES
+            values += _counted(header[1])
+        at = cursor.at + _counted(page[3])
+        yield _counted(page[2]) + _PAGE_BYTES
     yield max(values - rows, 0) * _VALUE_BYTES
+
+
+def _counted(number: int) -> int:
+    """A number of rows, values or bytes; of one below 0 the table reader makes a huge one."""
+    if number < 0:
+        raise ValueError(f"a part of it has {number:,} values or bytes")
+    return number
