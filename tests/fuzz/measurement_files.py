@@ -52,7 +52,7 @@ def _parquet(content: bytes) -> bytes:
     """The table that polars makes of a damaged CSV, where it makes one."""
     try:
         table = pl.read_csv(content, ignore_errors=True, truncate_ragged_lines=True)
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, OSError):  # what looks packed is no file
         table = pl.read_csv(CSV)
     packed = io.BytesIO()
     table.write_parquet(packed)
