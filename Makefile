@@ -1,38 +1,38 @@
-# make audit    find out on the simulated campus how near the server comes, and what keeps it away
-# make test     all tests but the next; in another order every time
-# make machines servers and nodes as processes, killed and restarted; minutes
-# make coverage which lines and branches the tests run; minutes
-# make faults   kill every command again and again, and compare what comes of it; minutes
-# make fuzz     20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
-# make mutants  change metrics, defences, theory and rounds place by place: does a test notice?
-# make check    format, lint, types, direction of imports
-# make bench    speed, side by side with the usual way: tables, and bench.json
+# make audit     find out on the simulated campus how near the server comes, and what keeps it away
+# make test      all tests but the next; in another order every time
+# make processes tests that start processes: servers and nodes, workers, commands that are killed
+# make coverage  which lines and branches the tests run; minutes
+# make faults    kill every command again and again, and compare what comes of it; minutes
+# make fuzz      20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
+# make mutants   change metrics, defences, theory and rounds place by place: does a test notice?
+# make check     format, lint, types, direction of imports
+# make bench     speed, side by side with the usual way: tables, and bench.json
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test machines coverage faults fuzz mutants check bench clean
+.PHONY: audit test processes coverage faults fuzz mutants check bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
 
 # One core for each test: they run side by side as they are.
-test machines coverage: export OMP_NUM_THREADS := 1
-test machines coverage: export LOKY_MAX_CPU_COUNT := 1
-test machines coverage: export POLARS_MAX_THREADS := 1
+test processes coverage: export OMP_NUM_THREADS := 1
+test processes coverage: export LOKY_MAX_CPU_COUNT := 1
+test processes coverage: export POLARS_MAX_THREADS := 1
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
-machines: $(READY)
-	$(BIN)/python -m pytest -m machines --numprocesses 3 --dist loadfile
+processes: $(READY)
+	$(BIN)/python -m pytest -m '(machines or processes) and not faults' --numprocesses 3 --dist loadfile
 
 # First the rooms that compute, of which 95 in 100 lines and branches must be run by the tests.
 CORE := $(addprefix src/veilmap/,area.py local_data.py rounds.py theory.py metrics model defences federation attacks)
 coverage: $(READY)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses logical --dist loadfile
+	$(BIN)/coverage run -m pytest -m 'not faults and not machines' --numprocesses logical --dist loadfile
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under 95 $$(find $(CORE) -name '*.py')
 	$(BIN)/coverage report

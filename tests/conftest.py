@@ -20,7 +20,7 @@ SHARED = Path(__file__).parents[1].parent / "shared"
 # The files that take longest, ten seconds or more.
 LONG = (
     "test_reproduce.py", "test_measurement_files.py", "test_audit.py", "test_cli.py",
-    "test_attack.py", "test_train.py", "test_pool.py", "test_examples.py", "test_every_write.py",
+    "test_attack.py", "test_train.py", "test_examples.py", "test_private_files.py",
 )  # fmt: skip
 
 # A loaded machine is slow, and that is no fault of the code.

@@ -14,6 +14,8 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 # Those that take seconds in the quick form.
 CHEAP = ("simulate_campus", "secure_sum")
 
+pytestmark = pytest.mark.processes
+
 
 def run(*arguments, folder=BENCHMARKS):
     command = [sys.executable, str(folder / "run.py"), *map(str, arguments)]

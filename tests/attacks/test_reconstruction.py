@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import veilmap.attacks
 from tests.attacks.worlds import make_header, silent
@@ -11,6 +12,7 @@ from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction, one_b
 HEAVY = ("polars", "pyproj", "pydantic", "matplotlib", "safetensors")
 
 
+@pytest.mark.processes
 def test_no_attack_loads_what_a_bare_machine_lacks():
     modules = sorted(path.stem for path in Path(veilmap.attacks.__path__[0]).glob("*.py"))
     imports = "; ".join(f"import veilmap.attacks.{name}" for name in modules if name[0] != "_")

@@ -104,6 +104,7 @@ def test_an_interrupt_keeps_what_is_finished(data, tmp_path):
     assert len(run(data, tmp_path)[1]) == 2
 
 
+@pytest.mark.processes
 def test_an_interrupt_stops_the_workers_too(data, tmp_path):
     def interrupt(unit, result):
         raise KeyboardInterrupt
@@ -115,6 +116,7 @@ def test_an_interrupt_stops_the_workers_too(data, tmp_path):
     assert len(run(data, tmp_path)[1]) == 4 - kept
 
 
+@pytest.mark.processes
 def test_the_number_of_jobs_changes_no_bit(data, finished):
     found, _ = finished
     parallel = audit(data, jobs=2, min_home_error_m=1.0, **TINY)

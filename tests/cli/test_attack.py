@@ -101,6 +101,7 @@ def test_something_that_is_no_run_is_refused(capsys, tmp_path):
     assert "holds neither a finished run nor a transcript" in error
 
 
+@pytest.mark.processes
 def test_without_pictures_no_plotting_library_is_loaded(run_folder, tmp_path):
     code = (
         "import sys\nfrom veilmap.cli import main\n"

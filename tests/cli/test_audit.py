@@ -130,6 +130,7 @@ def test_a_folder_of_something_else_is_refused_before_the_data_are_read(
     assert "holds a run or a transcript" in err
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("presses", "jobs"), [(1, "1"), (3, "2")])
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path, presses, jobs):
     words = [

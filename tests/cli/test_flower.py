@@ -33,6 +33,7 @@ def run(monkeypatch, tmp_path, capsys):
     return fails
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("module", "words", "extra"),
     [
@@ -51,6 +52,7 @@ def test_a_missing_extra_is_named(tmp_path, module, words, extra):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.processes
 def test_help_needs_no_extra():
     code = MISSING.format(module="flwr", words=["flower", "--help"])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -9,6 +9,8 @@ from veilmap.streams import stream
 
 KILLED = -9
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_before_some_write_it_comes_to_the_same_bits(forks, name):

@@ -17,6 +17,8 @@ MORE = {
 NOBODY = 65534
 LITTLE = ("train", "data.parquet", *TINY)
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("name", ["train --overwrite", "attack", "sweep", "audit", "tune"])
 def test_a_full_disk_leaves_the_old_results(forks, name):

@@ -14,6 +14,8 @@ from joblib.parallel import ThreadingBackend, get_active_backend
 from tests.conftest import make_measurements
 from veilmap.study.pool import BATCH_PER_JOB, all_jobs, run_all
 
+pytestmark = pytest.mark.processes
+
 
 class NoGenerators(ThreadingBackend):
     """Gives nothing back before the last item is finished, as Ray's backend does."""

@@ -147,6 +147,7 @@ def test_what_was_taken_from_the_data_is_named(small_campus, tmp_path):
     assert oracles == [("area", "scaler", "label_offset_dbm"), ()]
 
 
+@pytest.mark.processes
 def test_bits_depend_on_neither_process_nor_threads(small_campus, campus_file):
     threads = "2" if torch.get_num_threads() == 1 else "1"
     code = (

@@ -108,6 +108,7 @@ def test_a_stopped_sweep_goes_on_and_gives_the_same_figures(tmp_path):
     assert again["spec"].rows() == figures["spec"].rows()
 
 
+@pytest.mark.processes
 def test_the_figures_do_not_depend_on_the_number_of_jobs():
     spec = make_spec(make_runs(name="a", keep=("gradient",)), make_runs(name="b", only_round=1))
     alone, _ = swept(spec)
