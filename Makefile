@@ -6,6 +6,7 @@
 # make fuzz      20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
 # make mutants   change metrics, defences, theory and rounds place by place: does a test notice?
 # make check     format, lint, types, direction of imports
+# make lock-check  can the lock be installed on every system and Python that it is for?
 # make bench     speed, side by side with the usual way: tables, and bench.json
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test processes coverage faults fuzz mutants check bench clean
+.PHONY: audit test processes coverage faults fuzz mutants check lock-check bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
@@ -59,12 +60,15 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 # Only files whose hashes are listed, and wheels alone: nothing that is fetched runs before it is
-# known. Our own part then needs neither dependencies nor a build backend from elsewhere.
-$(READY): pyproject.toml locked.txt
+# known.
+$(READY): pyproject.toml locked.txt locked-cpu.txt locked-shared.txt tools/install.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: --requirement locked.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python tools/install.py
 	touch $@
+
+# Asks the public index alone, whatever is set for pip on this machine; nothing is downloaded.
+lock-check: $(READY)
+	$(BIN)/python tools/lock.py --check
 
 clean:
 	rm -rf $(VENV) runs

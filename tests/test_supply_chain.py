@@ -5,6 +5,8 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 VENDOR = ROOT / "src" / "veilmap" / "report" / "page" / "assets" / "vendor"
 # Those that let Apache-2.0 software depend on them; MPL-2.0 binds its own files alone.
@@ -14,13 +16,17 @@ ALLOWED = {
 }  # fmt: skip
 
 
-def canonical(name):
-    return re.sub(r"[-_.]+", "-", name).lower()
+def entries(file):
+    """The requirements of a file of the lock, with those of the file that it names."""
+    for entry in re.split(r"(?<!\\)\n", (ROOT / file).read_text()):
+        if entry.startswith("-r "):
+            yield from entries(entry.removeprefix("-r "))
+        elif entry and not entry.startswith("#"):
+            yield entry
 
 
 def pins(file):
-    found = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (ROOT / file).read_text(), re.MULTILINE)
-    return {canonical(name): version for name, version in found}
+    return dict(re.match(r"(\S+)==(\S+)", entry).groups() for entry in entries(file))
 
 
 def listed():
@@ -30,23 +36,26 @@ def listed():
     }
 
 
-def test_every_locked_file_has_a_hash():
-    entries = re.split(r"(?<!\\)\n", (ROOT / "locked.txt").read_text())
-    for entry in entries:
-        if entry and not entry.startswith("#"):
-            assert re.fullmatch(r"\S+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})+", entry), entry[
-                :80
-            ]
+@pytest.mark.parametrize("file", ["locked.txt", "locked-cpu.txt"])
+def test_every_locked_distribution_has_a_version_and_hashes(file):
+    for entry in entries(file):
+        line = r"\S+==\S+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+"
+        assert re.fullmatch(line, entry), entry[:80]
 
 
-def test_the_lock_holds_the_constraints_and_the_build_backend():
-    locked, constraints = pins("locked.txt"), pins("constraints.txt")
-    assert {name: locked.get(name) for name in constraints} == constraints
-    assert {"hatchling", "editables"} <= set(locked)
+@pytest.mark.parametrize("file", ["locked.txt", "locked-cpu.txt"])
+def test_the_lock_holds_torch_and_the_build_backend(file):
+    assert {"torch", "hatchling", "editables"} <= set(pins(file))
+
+
+def test_the_lock_for_cpus_names_nothing_for_gpus():
+    only = set(pins("locked.txt")) - set(pins("locked-cpu.txt"))
+    assert only
+    assert all(name.startswith(("cuda-", "nvidia-", "triton")) for name in only)
 
 
 def test_every_locked_distribution_has_a_row_with_its_version():
-    assert {name: version for name, (version, _) in listed().items()} == pins("locked.txt")
+    assert {name: version for name, (version, _) in listed().items()} == pins("locked-cpu.txt")
 
 
 def test_all_licences_are_known_ones():

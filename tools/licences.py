@@ -1,11 +1,15 @@
-"""Write ``docs/licences.md``: the licence of everything that ``locked.txt`` installs.
+"""Write ``docs/licences.md``: the licence of everything that ``make`` installs.
 
 python tools/licences.py
 """
 
-import re
-from importlib.metadata import metadata
+from email.parser import HeaderParser
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
+from urllib.request import urlopen
+
+from locking.files import CPU, read
+from locking.index import wheels
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
@@ -35,9 +39,12 @@ HEAD = """\
 
 veilmap is under Apache-2.0 (`LICENSE`). Its wheel holds Leaflet 1.9.4 (BSD-2-Clause), whose files,
 source and checksums stand in `vendored.json` beside them; everything else is installed by pip and
-not shipped with it. Below is all that CI installs, with the dependencies of dependencies and the
-tools; made by `python tools/licences.py`, which reads what each distribution says of itself:
+not shipped with it. Below is all that `make` installs, with the dependencies of dependencies and
+the tools; made by `python tools/licences.py`, which reads what each distribution says of itself:
 some say BSD or Apache and not which.
+
+On Linux the public build of torch also brings NVIDIA's libraries, under NVIDIA's own licences:
+`locked.txt` names them, and the build for CPUs does without (`locked-cpu.txt`).
 
 | distribution | version | licence |
 | --- | --- | --- |
@@ -49,12 +56,12 @@ def main():
 
 
 def rows():
-    pins = re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "locked.txt").read_text(), re.MULTILINE)
-    return [(name, version, licence(name)) for name, version in pins]
+    pins = sorted(read(CPU), key=lambda pin: pin.name)
+    return [(pin.name, pin.version, licence(pin)) for pin in pins]
 
 
-def licence(name):
-    about = metadata(name)
+def licence(pin):
+    name, about = pin.name, described(pin)
     if name in SILENT:
         return SILENT[name]
     if expression := about.get("License-Expression"):
@@ -64,6 +71,16 @@ def licence(name):
     words = [each.removeprefix("OSI Approved :: ") for each in kinds]
     text = (about.get("License") or "").strip().splitlines()[:1]
     return " AND ".join(sorted({SPDX.get(each, each) for each in (words or text)}))
+
+
+def described(pin):
+    """What a distribution says of itself; one for other systems is asked for on the index."""
+    try:
+        return metadata(pin.name)
+    except PackageNotFoundError:
+        wheel = wheels(pin.name, pin.version)[0]
+        with urlopen(f"{wheel.url}.metadata") as answer:
+            return HeaderParser().parsestr(answer.read().decode())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from runpy import run_path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TOOL = run_path(str(ROOT / "tools/mutate.py"))
 
 

@@ -1,0 +1,1 @@
+"""What ``tools/lock.py`` is made of."""
