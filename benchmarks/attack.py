@@ -28,8 +28,9 @@ from peers import PEERS, Loss, Peer, Rest
 from table import duration, note, show_table, times
 from timing import in_turn, once
 
-from veilmap.attacks import search
-from veilmap.attacks.matching import Matching, leaked_gradient
+from veilmap.attacks import optimum
+from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.matching import Matching
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import RandomStarts
 
@@ -101,7 +102,7 @@ def _one_update(name: str, quick: bool) -> dict:
 
 def _thorough(header, observation):
     """The search as it is under a rough network: five times the places, three times the climbs."""
-    with patch.object(search, "_SMOOTH", search._ROUGH):
+    with patch.object(optimum, "_SMOOTH", optimum._ROUGH):
         return _search(header, observation)
 
 

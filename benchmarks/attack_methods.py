@@ -20,7 +20,8 @@ from timing import in_turn, once
 
 from veilmap.attacks.dlg import Dlg
 from veilmap.attacks.heatmap import Heatmap
-from veilmap.attacks.matching import Matching, leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.matching import Matching
 from veilmap.attacks.neurons import Neurons
 from veilmap.attacks.optimisers import Adam
 from veilmap.attacks.search import Search

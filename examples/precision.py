@@ -19,7 +19,8 @@ import numpy as np
 
 from veilmap.attacks.dlg import Dlg
 from veilmap.attacks.heatmap import Heatmap
-from veilmap.attacks.matching import Matching, leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.matching import Matching
 from veilmap.attacks.neurons import Neurons
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import RandomStarts

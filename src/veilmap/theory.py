@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.local_data import Scaler
-from veilmap.model.network import Floats, Network
-from veilmap.model.training import MiniBatch, bias_gradients
+from veilmap.model.network import Floats, MiniBatch, Network
 
 # Of a batch with more pairs, a generator draws so many: all pairs of 725 points.
 MOST_PAIRS = 1 << 18
@@ -60,6 +59,8 @@ def predict_error(
     None if no unit has a ḡ that is finite and not 0. ``generator`` is that of ``lipschitz``, which
     takes most of the time; ``theorem_2`` leaves it out.
     """
+    from veilmap.model.training import bias_gradients
+
     g = bias_gradients(network, weights, mini_batch)
     return predict_error_of(g, mini_batch, scaler, generator, theorem_2=theorem_2)
 

@@ -18,7 +18,7 @@ from tests.attacks.worlds import (
 )
 from veilmap.attacks import dlg, reference
 from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.matching import leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.starts import GridStarts, NearCentroid, PreviousResult, RandomStarts
 from veilmap.errors import UserError

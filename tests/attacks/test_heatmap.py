@@ -18,6 +18,7 @@ from tests.attacks.worlds import (
 )
 from veilmap.area import Area
 from veilmap.attacks.batches import Room
+from veilmap.attacks.heat import Heat
 from veilmap.attacks.heatmap import Heatmap
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.recovery import Recovery
@@ -192,7 +193,7 @@ def test_a_bad_setting_is_named(knobs, message):
 
 
 def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch):
-    header, sizes, batch = make_header(MIDDLE), [], Heatmap._batch
+    header, sizes, batch = make_header(MIDDLE), [], Heat._batch
 
     def small(self, updates, grid):
         sizes.append(len(updates))
@@ -200,7 +201,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch):
             raise torch.OutOfMemoryError
         return batch(self, updates, grid)
 
-    monkeypatch.setattr(Heatmap, "_batch", small)
+    monkeypatch.setattr(Heat, "_batch", small)
     monkeypatch.setattr(Room, "on", classmethod(lambda cls, *given: cls(9, 9)))
     found = Heatmap(60, 90.0).attack(header, mixed(header)[:5])
     assert [each.user for each in found] == ["a", "b", "c", "d", "e"]

@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from tests.attacks.worlds import SMALL, around, flat, inside, make_data, make_header, observe
+from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.linearisation import Guess, nodes
-from veilmap.attacks.matching import leaked_gradient
 from veilmap.attacks.tangent import factors
 from veilmap.attacks.updates import Updates
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
-from veilmap.model.training import predict
+from veilmap.model.prediction import predict
 
 SLOW_STEPS = Training(epochs=400, batch_size="inf", learning_rate=2e-3)
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from tests.attacks.test_tangent import tangents
 from tests.attacks.worlds import SMALL, around, make_header, observe
 from veilmap.attacks import reference
-from veilmap.attacks.matching import Matching, leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.matching import Matching
 from veilmap.model.training import gradient
 
 

@@ -18,7 +18,8 @@ from tests.attacks.worlds import (
 )
 from veilmap.area import Area
 from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.matching import Matching, leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.matching import Matching
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.search import Search
 from veilmap.attacks.starts import RandomStarts

@@ -6,7 +6,7 @@ import torch
 
 from tests.attacks.worlds import SMALL, around, make_header, observe
 from veilmap.attacks import staging
-from veilmap.attacks.matching import leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.staging import staged
 
 CPU = torch.device("cpu")

@@ -17,7 +17,8 @@ from veilmap.federation.reference import server_executes
 from veilmap.federation.server import federate, sample_users
 from veilmap.local_data import Round
 from veilmap.model.network import Network
-from veilmap.model.training import gradient, predict
+from veilmap.model.prediction import predict
+from veilmap.model.training import gradient
 
 AREA = Area(-500, -500, 500, 500)
 USERS = ("a", "b", "c")

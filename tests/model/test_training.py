@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.model.making import batch, dropout
 from veilmap.model import reference, training
 from veilmap.model.network import ACTIVATION_NAMES, Network
+from veilmap.model.prediction import predict
 from veilmap.streams import stream
 
 layer = st.tuples(st.integers(1, 9), st.sampled_from(ACTIVATION_NAMES), st.sampled_from([0.0, 0.2]))
@@ -30,7 +31,7 @@ def test_fast_prediction_equals_the_reference(network, rows, seed):
     weights, (x, _) = network.initialise(seed), batch(rows, seed)
     nothing = [None] * len(network.hidden)
     slow = reference.forward(network, torch.from_numpy(weights), torch.from_numpy(x), nothing)
-    np.testing.assert_allclose(training.predict(network, weights, x), slow, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(predict(network, weights, x), slow, rtol=1e-4, atol=1e-5)
 
 
 def test_local_sgd_equals_the_usual_loop_with_module_and_optimiser():

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
-from veilmap.attacks.linearisation import PATH_NODES, LinearisationName
+from veilmap.attacks.heatmap import LinearisationName
+from veilmap.attacks.linearisation import PATH_NODES
 from veilmap.attacks.updates import same_start
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header

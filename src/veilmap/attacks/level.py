@@ -9,7 +9,8 @@ from torch import Tensor
 
 from veilmap.attacks.cells import Cells, pick, to_front
 from veilmap.attacks.fit import fit
-from veilmap.attacks.linearisation import Guess, LinearisationName, nodes
+from veilmap.attacks.heatmap import LinearisationName
+from veilmap.attacks.linearisation import Guess, nodes
 from veilmap.attacks.normal_equations import Dictionary, Equations, keep_halves
 from veilmap.attacks.reconstruction import Cloud
 from veilmap.attacks.updates import Updates

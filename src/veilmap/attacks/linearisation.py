@@ -6,15 +6,14 @@ nodes, weights w_p with shares a_p: J̄(x) = Σ_p a_p J(x; w_p).
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from veilmap.attacks.heatmap import LinearisationName
 from veilmap.attacks.tangent import Blocks, blocks_of, factors
 from veilmap.attacks.updates import Updates
 
-LinearisationName = Literal["before", "middle", "after", "path"]
 PATH_NODES = 3
 
 

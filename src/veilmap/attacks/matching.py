@@ -14,19 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.attacks.tangent import Blocks, blocks_of, factors
-from veilmap.federation.observation import Observation
 from veilmap.model.network import Floats, Network
-
-
-def leaked_gradient(observation: Observation) -> NDArray[np.float64]:
-    """∇w as the server reads it off the update: w_{t-1} − w_t^k, in the direction of +∇ℓ.
-
-    In float64, because the two float32 vectors nearly agree.
-    """
-    gradient: NDArray[np.float64] = observation.weights_before.astype(
-        np.float64
-    ) - observation.weights_after.astype(np.float64)
-    return gradient
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
 """Steps downhill, for one coordinate as a number or for many dummy locations as a tensor."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Adam's usual constants: how long means last, and what keeps a step finite.
 DECAY, SQUARE_DECAY, LEAST = 0.9, 0.999, 1e-8
 
 OptimiserName = Literal["sgd", "adam"]
-Place = TypeVar("Place", float, Tensor)
+Place = TypeVar("Place", float, "Tensor")
 
 
 class Optimiser(Protocol):

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal
 
 import numpy as np
 import torch
@@ -12,14 +11,14 @@ from torch import Tensor
 
 from veilmap.attacks.cells import Cells
 from veilmap.attacks.fit import fit
+from veilmap.attacks.heatmap import LinearisationName, SignName
 from veilmap.attacks.level import Found, Level
-from veilmap.attacks.linearisation import Guess, LinearisationName, nodes
+from veilmap.attacks.linearisation import Guess, nodes
 from veilmap.attacks.neurons import Neurons
 from veilmap.attacks.normal_equations import Dictionary, Equations, keep_halves
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.updates import Updates
 
-SignName = Literal["one", "both"]
 # λ relative to the largest |b|, from few terms to many; a solution starts the next.
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 

@@ -11,6 +11,7 @@ from veilmap.auditing.store import Store
 from veilmap.auditing.unit import Key, Result, Unit, run_unit
 from veilmap.errors import UserError, refuse, shown
 from veilmap.measurements import Measurements
+from veilmap.model.device import torch_device
 from veilmap.study.pool import run_all
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
@@ -67,6 +68,8 @@ class Work:
         told: set[str] = set()
         self._tell(done, told, hooks)
         missing = [unit for unit in units if unit.key not in done]
+        if missing:
+            torch_device()  # without torch a finished audit can still be shown
         # Closed at once when it is left, because workers would go on until somebody notices.
         with closing(run_all(run_unit, missing, self._data, jobs)) as running:
             for unit, result in running:

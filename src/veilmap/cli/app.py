@@ -36,7 +36,13 @@ FLOWER = {
     "simulate": ("simulate", "Train as 'veilmap train' does, on a Ray cluster."),
 }
 # Missing module → the extra that brings it.
-EXTRAS = {"flwr": "flower", "cryptography": "flower", "Crypto": "flower", "ray": "simulation"}
+EXTRAS = {
+    "torch": "network",
+    "flwr": "flower",
+    "cryptography": "flower",
+    "Crypto": "flower",
+    "ray": "simulation",
+}
 
 
 def make_app() -> App:

@@ -4,19 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-import numpy as np
-import torch
-
-from veilmap.area import Area
-from veilmap.defences.obfuscation.adversarial import obfuscate, train
-from veilmap.defences.obfuscation.crowd import Crowd
-from veilmap.defences.obfuscation.dense import Dense
-from veilmap.defences.obfuscation.ground import Ground
-from veilmap.defences.obfuscation.records import RecordScale
-from veilmap.defences.step import Figures, Source, Turn
+from veilmap.defences.step import Figures, PointStep, Source, Turn
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.local_data import LocalData
-from veilmap.model.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -60,8 +50,7 @@ class GanObfuscation:
         if self.max_steps < 1:
             yield out_of_range("max_steps", "at least 1", self.max_steps)
 
-    @one_thread()
-    def learn(self, people: Mapping[str, LocalData], turn: Turn) -> tuple["Obfuscator", Figures]:
+    def learn(self, people: Mapping[str, LocalData], turn: Turn) -> tuple[PointStep, Figures]:
         """Train both networks; ``gan_rested`` is 1 if their losses came to rest in time."""
         known = [people[user] for user in sorted(people) if len(people[user])]
         if not known:
@@ -69,40 +58,6 @@ class GanObfuscation:
                 "gan must have points to learn from, got none; "
                 "let it learn after the first round with data, or from a public sample"
             )
-        scale = RecordScale.fitted(known, turn.scaler)
-        crowd = Crowd([scale.records(data) for data in known], _ground(turn.area, scale))
-        streams = turn.stream("gan weights"), turn.stream("gan mini-batches")
-        trained = train(crowd, self.rho, self.max_steps, *streams)
-        return Obfuscator(trained.generator, scale), {
-            "gan_steps": trained.steps,
-            "gan_parameters": trained.parameters,
-            "gan_rested": float(trained.rested),
-            "gan_points": sum(len(data) for data in known),
-        }
+        from veilmap.defences.obfuscation.obfuscator import learned
 
-
-@dataclass(frozen=True)
-class Obfuscator:
-    """A trained generator, and the scale in which it sees points."""
-
-    generator: Dense
-    scale: RecordScale
-    name = GanObfuscation.name
-
-    @one_thread()
-    @torch.no_grad()
-    def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
-        """As many points at the same times, with new positions and labels; means of both moves."""
-        if not len(batch):
-            return batch, {"moved_m": 0.0, "label_moved_db": 0.0}
-        records, ground = self.scale.records(batch), _ground(turn.area, self.scale)
-        moved = obfuscate(self.generator, records, ground, turn.stream("gan noise"))
-        new = self.scale.points(moved, batch.time_s, turn.area)
-        return new, {
-            "moved_m": float(np.linalg.norm(new.xy_m - batch.xy_m, axis=1).mean()),
-            "label_moved_db": float(np.abs(new.rsrp_dbm - batch.rsrp_dbm).mean()),
-        }
-
-
-def _ground(area: Area, scale: RecordScale) -> Ground:
-    return Ground.of_area(area, scale.scaler)
+        return learned(known, turn, self.name, self.rho, self.max_steps)

@@ -1,17 +1,22 @@
 """UserUpdate of Algorithm 1: what the phone does with its data of a round."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
-from veilmap.model.dropout import Dropout
-from veilmap.model.network import Floats
-from veilmap.model.training import MiniBatch, sgd
+from veilmap.model.network import Floats, MiniBatch
 from veilmap.streams import stream
+
+if TYPE_CHECKING:
+    from veilmap.model.dropout import Dropout
 
 
 def user_update(plan: Plan, weights: Floats, local_batch: LocalData, user: str, t: int) -> Floats:
     """w_t^k from w_{t-1} and the local batch (Algorithm 1, lines 18-22)."""
+    from veilmap.model.training import sgd
+
     return sgd(
         plan.network,
         weights,
@@ -22,8 +27,10 @@ def user_update(plan: Plan, weights: Floats, local_batch: LocalData, user: str, 
     )
 
 
-def dropout(plan: Plan, user: str, t: int) -> Dropout:
+def dropout(plan: Plan, user: str, t: int) -> "Dropout":
     """Which units the steps of a user's round drop."""
+    from veilmap.model.dropout import Dropout
+
     return Dropout(plan.network, stream(plan.seed, "dropout", user, t))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
-from veilmap.model.training import predict
+from veilmap.model.prediction import predict
 
 
 class Evaluation:

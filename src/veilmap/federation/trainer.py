@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
-
-import torch
+from typing import TYPE_CHECKING, Protocol
 
 from veilmap.ahead import ahead
 from veilmap.defences.step import UpdateStep
@@ -13,8 +11,9 @@ from veilmap.federation.client import dropout, mini_batches, user_update
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
-from veilmap.model.stacked import Client, sgd_of_many
-from veilmap.model.training import compiled_for
+
+if TYPE_CHECKING:
+    import torch
 
 # Phones that are trained, or wait to be taken, per thread: a thread should not wait for the order
 # of the users, nor should the updates of all phones be kept.
@@ -53,12 +52,14 @@ class OnThreads:
 class OnDevice:
     """Many phones at once on a torch device, such as a GPU."""
 
-    device: torch.device
+    device: "torch.device"
 
     def updates(
         self, plan: Plan, weights: Floats, batches: Sequence[tuple[str, LocalData]], t: int
     ) -> Iterator[Floats]:
         """The same as on threads but for rounding."""
+        from veilmap.model.stacked import Client, sgd_of_many
+
         return sgd_of_many(
             plan.network,
             weights,
@@ -77,6 +78,8 @@ def _useful(threads: int, plan: Plan) -> int:
     # What a step on the update costs the phone is measured, and must be so while nothing else runs.
     if any(isinstance(step, UpdateStep) for step in plan.defence.steps):
         return 1
+    from veilmap.model.training import compiled_for
+
     # Torch's calls are short, and threads wait for Python's lock between them: two use 1.7 cores
     # and are 1.3 times as fast as one, where compiled training is 1.8 times as fast.
     return threads if compiled_for(plan.network) else min(threads, 2)

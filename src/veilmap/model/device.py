@@ -1,19 +1,27 @@
 """Where tensors live: this machine's processor, or its GPU."""
 
-from typing import Literal, get_args
-
-import torch
+from typing import TYPE_CHECKING, Literal, get_args
 
 from veilmap.errors import UserError, unknown_choice
+
+if TYPE_CHECKING:
+    import torch
 
 DeviceName = Literal["cpu", "cuda"]
 DEVICES: tuple[DeviceName, ...] = get_args(DeviceName)
 
 
-def torch_device(name: DeviceName) -> torch.device:
-    """The device by its name, if it is there."""
+def torch_device(name: DeviceName = "cpu") -> "torch.device":
+    """The device by its name, if it is there; where torch is missing, how to get it."""
     if name not in DEVICES:
         raise unknown_choice("device", name, DEVICES)
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        raise UserError(
+            "the network and the attacks on it need torch, which is not installed; get it with: "
+            "pip install 'veilmap[network]'"
+        ) from error
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError(
             f"device 'cuda' needs a GPU that torch can use, and torch {torch.__version__} sees "
@@ -22,7 +30,9 @@ def torch_device(name: DeviceName) -> torch.device:
     return torch.device(name)
 
 
-def free_bytes(device: torch.device) -> int:
+def free_bytes(device: "torch.device") -> int:
     """Of a GPU's memory, with what torch keeps of it for later."""
+    import torch
+
     free, _ = torch.cuda.mem_get_info(device)
     return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

@@ -19,6 +19,7 @@ ActivationName = Literal["relu", "sigmoid", "tanh", "elu"]
 ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
 
 Floats = NDArray[np.float32]
+MiniBatch = tuple[Floats, Floats]  # standardised positions, labels
 Real = TypeVar("Real", np.float32, np.float64)
 
 

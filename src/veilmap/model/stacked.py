@@ -16,8 +16,7 @@ from torch import Tensor
 
 from veilmap.model.activations import ACTIVATIONS
 from veilmap.model.dropout import Dropout, Dropped
-from veilmap.model.network import Floats, Network
-from veilmap.model.training import MiniBatch
+from veilmap.model.network import Floats, MiniBatch, Network
 
 # Clients whose updates are kept until they can be given back in order: 0.6 GB of the paper's.
 WINDOW = 1024

@@ -3,15 +3,23 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
+from threadpoolctl import threadpool_limits
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within the block torch computes on one thread, so that bits do not depend on the cores."""
+    """Within the block numpy and torch compute on one thread: bits do not depend on the cores."""
+    try:
+        # Also where nobody has imported it yet: the block may do so.
+        import torch
+    except ModuleNotFoundError:
+        with threadpool_limits(1):
+            yield
+        return
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1, user_api="blas"):
+            yield
     finally:
         torch.set_num_threads(before)

@@ -1,4 +1,4 @@
-"""Prediction, gradient and local SGD on the flat weight vector."""
+"""Gradient and local SGD on the flat weight vector."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,25 +8,13 @@ from torch import Tensor
 
 from veilmap.model.backprop import BackPropagation, Layers
 from veilmap.model.dropout import Dropout, Dropped, of_rows
-from veilmap.model.network import Floats, Network
+from veilmap.model.network import Floats, MiniBatch, Network
 
-MiniBatch = tuple[Floats, Floats]
 # From network, weights, mini-batches, E, η and dropout to the weights after.
 Descent = Callable[[Network, Floats, Sequence[MiniBatch], int, float, Dropout | None], Floats]
 
 # Rows per pass: large enough for BLAS, small enough that activations stay in a few megabytes.
 BLOCK_ROWS = 4096
-
-
-@torch.inference_mode()
-def predict(network: Network, weights: Floats, xy_std: Floats) -> Floats:
-    """F(x; w) for each row, without dropout."""
-    layers, nothing = _layers(network, weights), [None] * len(network.hidden)
-    outputs = np.empty(len(xy_std), np.float32)
-    for block in _blocks(len(xy_std)):
-        x = torch.from_numpy(xy_std[block])
-        outputs[block] = BackPropagation(network, layers, len(x)).forward(x, nothing)[:, 0].numpy()
-    return outputs
 
 
 @torch.inference_mode()

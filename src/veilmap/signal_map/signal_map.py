@@ -17,7 +17,7 @@ from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
-from veilmap.model.training import predict
+from veilmap.model.prediction import predict
 from veilmap.settings import load_json, parse
 
 SCHEMA = 1

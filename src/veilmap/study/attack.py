@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.attacks.dlg import UPDATES_AT_ONCE
-from veilmap.attacks.matching import leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.defences.step import UpdateStep

@@ -2,7 +2,7 @@
 
 import platform
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from veilmap.model.device import DeviceName
@@ -54,8 +54,15 @@ def versions() -> dict[str, str]:
     """Of Python and of what the numbers depend on."""
     return {
         "python": platform.python_version(),
-        **{name: version(name) for name in VERSIONED},
+        **{name: _version(name) for name in VERSIONED},
     }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _resolved(prepared: Prepared) -> dict[str, Any]:

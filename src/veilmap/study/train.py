@@ -171,7 +171,8 @@ def train_prepared(
 
 
 def _trainer(device: DeviceName) -> Trainer:
-    return OnThreads(cpu_count()) if device == "cpu" else OnDevice(torch_device(device))
+    on = torch_device(device)
+    return OnThreads(cpu_count()) if device == "cpu" else OnDevice(on)
 
 
 def _why_diverged(record: RoundRecord, plan: Plan) -> str | None:

@@ -16,6 +16,7 @@ from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.server import federate
 from veilmap.measurements import Measurements
+from veilmap.model.device import torch_device
 from veilmap.model.network import ACTIVATION_NAMES, Initialisation, Network
 from veilmap.model.threads import one_thread
 from veilmap.output import held_file
@@ -63,6 +64,7 @@ def tune(
     ``on_trial`` is called with the trial's number, its RMSE (None: stopped early) and the best.
     """
     _require_optuna()
+    torch_device()
     cell = data.of_cell(settings.task.cell)
     training, _ = settings.test.apply(cell, settings.task.seed)
     prepared = prepare(training, settings)

@@ -8,6 +8,7 @@ from pathlib import Path
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
+from veilmap.model.device import torch_device
 from veilmap.sources.reader import read
 from veilmap.study.pool import run_all
 from veilmap.study.prepare import prepare
@@ -76,6 +77,8 @@ class Sweep:
                 also = store.kept(case, about) if store else frozenset()
                 missing[replace(case, keep=case.keep | also)] = digest
         hooks.on_begin(len(wanted), len(done))
+        if not all(case.counted for case in missing):
+            torch_device()  # without torch what is finished can still be drawn
         with closing(run_all(run_case, list(missing), self._measurements, jobs)) as running:
             for case, record in running:
                 done[missing[case]] = record

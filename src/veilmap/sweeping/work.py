@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from veilmap.attacks.matching import leaked_gradient
+from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
 from veilmap.measurements import Measurements
