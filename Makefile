@@ -6,7 +6,8 @@
 # make fuzz      20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
 # make mutants   change metrics, defences, theory and rounds place by place: does a test notice?
 # make check     format, lint, types, direction of imports
-# make lock-check  can the lock be installed on every system and Python that it is for?
+# make lock-check  can every system and Python install the lock?
+# make wheel     build the wheel, and try it in an empty environment
 # make bench     speed, side by side with the usual way: tables, and bench.json
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test processes coverage faults fuzz mutants check lock-check bench clean
+.PHONY: audit test processes coverage faults fuzz mutants check lock-check wheel bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
@@ -69,6 +70,10 @@ $(READY): pyproject.toml locked.txt locked-cpu.txt locked-shared.txt tools/insta
 # Asks the public index alone, whatever is set for pip on this machine; nothing is downloaded.
 lock-check: $(READY)
 	$(BIN)/python tools/lock.py --check
+
+# Builds the wheel and tries it in an empty environment, without torch.
+wheel: $(READY)
+	$(BIN)/python tools/try_wheel.py
 
 clean:
 	rm -rf $(VENV) runs

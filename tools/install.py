@@ -22,33 +22,40 @@ BY_HASH = ("--require-hashes", "--only-binary", ":all:")
 
 def main():
     if not PYTHONS[0] <= sys.version_info < PYTHONS[1]:
-        asked = ".".join(map(str, sys.version_info[:2]))
-        sys.exit(f"Python must be 3.11 to 3.14, got {asked}; name another: make PYTHON=python3.12")
+        given = ".".join(map(str, sys.version_info[:2]))
+        sys.exit(f"Python must be 3.11 to 3.14, got {given}; name another: make PYTHON=python3.12")
     lock = CPU if sys.platform == "linux" and torch_for_cpus() else PUBLIC
-    if lock is PUBLIC and sys.platform == "linux":
-        print("torch's build for CPUs was not found: the public one brings GPU packages")
-    print(f"To download at most, in MB: {sizes(lock)}", flush=True)
+    print(f"To download, less what pip has kept, in MB: {sizes(lock)}", flush=True)
     if pip(*BY_HASH, "--requirement", lock):
-        sys.exit("pip could not install the lock; run make again to resume, or see README.md")
+        sys.exit("pip could not install the lock: README.md says what it needs")
     # Our own part needs neither dependencies nor a build backend from elsewhere.
     sys.exit(pip("--no-deps", "--no-build-isolation", "--editable", ROOT))
 
 
 def torch_for_cpus():
     """Install torch's build for CPUs alone; whether there is one for this machine."""
+    print("Trying torch's build for CPUs (0.2 GB)", flush=True)
     with TemporaryDirectory() as folder:
         alone = Path(folder) / "torch.txt"
         alone.write_text(CPU.read_text().replace("-r locked-shared.txt\n", ""))
-        print("Looking for torch's build for CPUs (0.2 GB)", flush=True)
         # One retry: where PyTorch's index cannot be reached the wait should be short.
         where = ("--find-links", TORCH_FOR_CPUS, "--retries", "1")
-        return not pip(*BY_HASH, "--no-deps", *where, "--requirement", alone)
+        command = pip_install("--quiet", *BY_HASH, "--no-deps", *where, "--requirement", alone)
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        *_, why = done.stderr.strip().splitlines() or [""]
+        print(f"That failed ({why}); the public build, with GPU packages, takes its place")
+    return not done.returncode
 
 
 def pip(*arguments):
     """Its exit code; with progress bars where somebody looks on."""
     quiet = () if sys.stdout.isatty() else ("--quiet",)
-    return subprocess.call([sys.executable, "-m", "pip", "install", *quiet, *arguments])
+    return subprocess.call(pip_install(*quiet, *arguments))
+
+
+def pip_install(*arguments):
+    return [sys.executable, "-m", "pip", "install", *arguments]
 
 
 def sizes(lock):

@@ -93,3 +93,10 @@ def test_a_node_says_what_is_wrong_with_its_file(run, tmp_path):
 
 def test_an_address_that_is_none_is_refused(run):
     assert "got 'everywhere'" in run("flower", "serve", "s", "--listen", "everywhere")
+
+
+def test_on_windows_it_says_where_it_runs(run, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    for name in [name for name in sys.modules if name.startswith("veilmap.cli.flower")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert "needs Linux or macOS" in run("flower", "nodes", "server")

@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .files import CPU, LOCKED, Pin, read
-from .index import JOBS, PUBLIC, TORCH_FOR_CPUS, UnreachableError, wheels
+from .index import PUBLIC, TORCH_FOR_CPUS, UnreachableError, size_mb, wheels
 from .resolution import whole, why_not
 
 
@@ -75,8 +74,7 @@ def refused_by_pip(target):
 def download_mb(target, path=LOCKED):
     """The size of all files that pip would take there from the public index, in MB."""
     best = [target.best(wheels(pin.name, pin.version)) for pin in taken(target, path)]
-    with ThreadPoolExecutor(JOBS) as pool:
-        return round(sum(pool.map(lambda wheel: wheel.size, filter(None, best))) / 1e6)
+    return size_mb(wheel.url for wheel in best if wheel)
 
 
 def taken(target, path=LOCKED):

@@ -25,12 +25,6 @@ class Wheel:
     sha256: str
     url: str
 
-    @property
-    def size(self) -> int:
-        """In bytes, as the server says without sending the file."""
-        with urlopen(Request(self.url, method="HEAD"), timeout=TIMEOUT_S) as answer:
-            return int(answer.headers["Content-Length"])
-
 
 def wheels(name, version, index=PUBLIC):
     """The wheels of one version."""
@@ -63,3 +57,14 @@ def _files(name, index):
 
 class UnreachableError(Exception):
     """An index that does not answer."""
+
+
+def size_mb(urls):
+    """Of all these files together, as the servers say without sending them."""
+    with ThreadPoolExecutor(JOBS) as pool:
+        return round(sum(pool.map(_size, urls)) / 1e6)
+
+
+def _size(url):
+    with urlopen(Request(url, method="HEAD"), timeout=TIMEOUT_S) as answer:
+        return int(answer.headers["Content-Length"])
