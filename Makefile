@@ -29,7 +29,7 @@ test: $(READY)
 
 # In their order: what a federation on machines goes through is one story.
 processes: $(READY)
-	$(BIN)/python -m pytest -m '(machines or processes) and not faults' -p no:randomly --numprocesses 3 --dist loadfile
+	$(BIN)/python -m pytest -m '(machines or processes) and not faults' -p no:randomly --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # First the rooms that compute, of which 95 in 100 lines and branches must be run by the tests.
 CORE := $(addprefix src/veilmap/,area.py local_data.py rounds.py theory.py metrics model defences federation attacks)

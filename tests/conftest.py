@@ -17,10 +17,11 @@ from veilmap.sources.campus import Campus
 
 SMALL_WORLD = Campus(users=3, days=14, cells=4, logged_days=0.8)
 SHARED = Path(__file__).parents[1].parent / "shared"
-# The files that take longest, ten seconds or more.
+# The files that take ten seconds or more, the longest first.
 LONG = (
-    "test_reproduce.py", "test_measurement_files.py", "test_audit.py", "test_cli.py",
-    "test_attack.py", "test_train.py", "test_examples.py", "test_private_files.py",
+    "test_on_machines.py", "test_simulation.py", "test_on_loopback.py", "test_reproduce.py",
+    "test_measurement_files.py", "test_audit.py", "test_cli.py", "test_attack.py", "test_train.py",
+    "test_examples.py", "test_private_files.py",
 )  # fmt: skip
 
 # A loaded machine is slow, and that is no fault of the code.
@@ -30,7 +31,8 @@ settings.load_profile("no deadline")
 
 def pytest_collection_modifyitems(items):
     """Long files first: at the end no core waits for one of them."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    place = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture(scope="session")
