@@ -65,6 +65,7 @@ def make(upgrade):
     apart = {"torch", *gpu_packages(torch)}
     write(SHARED, SHARED_HEAD, [pinned(each) for each in requirements if each.name not in apart])
     public = [pinned(each) for each in requirements if each.name in apart]
+    # Twice, for the sizes are of the files that it names.
     write(LOCKED, LOCKED_HEAD, public)
     write(LOCKED, LOCKED_HEAD.format(sizes=sizes(LOCKED, SYSTEMS)), public)
     linux = [system for system in SYSTEMS if system.name in TORCH_FOR_CPUS_MB]
@@ -88,9 +89,8 @@ def gpu_packages(torch):
 
 def torch_for_cpus(torch):
     """Its wheels for Linux; where PyTorch's index cannot be asked, those that the lock has."""
-    pinned_at = next(iter(torch.specifier)).version
-    requirement = Requirement(f"torch=={pinned_at}+cpu ; sys_platform == 'linux'")
-    version = next(iter(requirement.specifier)).version
+    version = f"{next(iter(torch.specifier)).version}+cpu"
+    requirement = Requirement(f"torch=={version} ; sys_platform == 'linux'")
     try:
         found = wheels("torch", version, TORCH_FOR_CPUS)
     except UnreachableError as error:
@@ -114,7 +114,7 @@ def sizes(path, systems, more_mb=NOTHING):
 
 
 def check(only, download):
-    """Print what is missing, target by target; how many find something missing."""
+    """Print what is missing, target by target; whether anything is."""
     faults = list(checks.outdated())
     report("what pyproject.toml asks for", faults)
     ask_for(pin.name for pin in read(LOCKED))
