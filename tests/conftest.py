@@ -19,9 +19,9 @@ SMALL_WORLD = Campus(users=3, days=14, cells=4, logged_days=0.8)
 SHARED = Path(__file__).parents[1].parent / "shared"
 # The files that take ten seconds or more, the longest first.
 LONG = (
-    "test_on_machines.py", "test_simulation.py", "test_on_loopback.py", "test_reproduce.py",
-    "test_measurement_files.py", "test_audit.py", "test_cli.py", "test_attack.py", "test_train.py",
-    "test_examples.py", "test_private_files.py",
+    "test_broken_machines.py", "test_on_machines.py", "test_simulation.py", "test_on_loopback.py",
+    "test_reproduce.py", "test_measurement_files.py", "test_audit.py", "test_cli.py",
+    "test_attack.py", "test_train.py", "test_examples.py", "test_private_files.py",
 )  # fmt: skip
 
 # A loaded machine is slow, and that is no fault of the code.
