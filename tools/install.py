@@ -63,4 +63,7 @@ def sizes(lock):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; the same command again installs the rest")
