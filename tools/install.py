@@ -27,7 +27,7 @@ def main():
     lock = CPU if sys.platform == "linux" and torch_for_cpus() else PUBLIC
     print(f"To download, less what pip has kept, in MB: {sizes(lock)}", flush=True)
     if pip(*BY_HASH, "--requirement", lock):
-        sys.exit("pip could not install the lock: README.md says what it needs")
+        sys.exit("pip could not install the lock; README.md, Install, has proxies and own indexes")
     # Our own part needs neither dependencies nor a build backend from elsewhere.
     sys.exit(pip("--no-deps", "--no-build-isolation", "--editable", ROOT))
 
