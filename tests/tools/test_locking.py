@@ -1,10 +1,11 @@
 """What ``tools/lock.py`` is made of: which line of the lock is for whom, and which wheel."""
 
+import install
 import pytest
 from locking import checks
 from locking.files import Pin, read, write
-from locking.index import Wheel
-from locking.targets import SYSTEMS, TARGETS
+from locking.index import TORCH_FOR_CPUS, Wheel
+from locking.targets import PYTHONS, SYSTEMS, TARGETS
 from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
@@ -19,6 +20,18 @@ def wheel(name):
 def test_the_targets_are_four_systems_with_four_pythons_each():
     assert len(SYSTEMS) == 4
     assert len(TARGETS) == len(set(map(str, TARGETS))) == 16
+
+
+def test_the_installer_is_for_the_pythons_of_the_lock_and_asks_the_same_index():
+    """It runs before anything is installed, and cannot import what these are in."""
+    first, beyond = install.PYTHONS
+    assert [f"3.{minor}" for minor in range(first[1], beyond[1])] == list(PYTHONS)
+    assert f"{TORCH_FOR_CPUS}/torch/" == install.TORCH_FOR_CPUS
+
+
+@pytest.mark.parametrize("lock", [install.PUBLIC, install.CPU])
+def test_the_installer_finds_the_sizes_in_the_lock(lock):
+    assert install.sizes(lock).startswith("Linux x86-64 ")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def read(path):
     for entry in re.split(r"(?<!\\)\n", path.read_text()):
         if entry.startswith("-r "):
             pins += read(path.parent / entry.removeprefix("-r "))
-        elif entry and not entry.startswith(("#", "--")):
+        elif entry and not entry.startswith("#"):
             requirement, *_ = re.split(r"\s*\\?\s*--hash=", entry)
             hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", entry)
             pins.append(Pin(Requirement(requirement), frozenset(hashes)))
@@ -47,6 +47,6 @@ def read(path):
 
 
 def write(path, head, pins):
-    """The comment and the options of ``head``, then the pins by name."""
+    """The lines of ``head``, then the pins by name."""
     lines = "".join(str(pin) for pin in sorted(pins, key=lambda pin: pin.name))
     path.write_text(f"{head}\n{lines}")

@@ -65,18 +65,9 @@ def _compile(*arguments):
 
 def _uv(*arguments):
     own = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+    public = ("--no-config", "--only-binary", ":all:", "--default-index", PUBLIC)
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "uv",
-            *arguments,
-            "--no-config",
-            "--only-binary",
-            ":all:",
-            "--default-index",
-            PUBLIC,
-        ],
+        [sys.executable, "-m", "uv", *arguments, *public],
         env={**own, "MACOSX_DEPLOYMENT_TARGET": ".".join(map(str, MACOS))},
         capture_output=True,
         text=True,
