@@ -18,17 +18,17 @@ from observations import observe
 from table import duration, show_table, times
 from timing import in_turn, once
 
-from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.gradient_matching.batched_descent import walk_together
+from veilmap.attacks.gradient_matching.descent import walk_one_by_one
+from veilmap.attacks.gradient_matching.dlg import Dlg
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.optimisers import Adam
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.gradient_matching.starts import RandomStarts
+from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.leak import leaked_gradient
-from veilmap.attacks.matching import Matching
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.optimisers import Adam
-from veilmap.attacks.search import Search
-from veilmap.attacks.starts import RandomStarts
-from veilmap.attacks.together import walk_together
-from veilmap.attacks.walk import walk_one_by_one
-from veilmap.attacks.walker import Rest, Walker
 
 PRECISIONS = {"double": torch.float64, "single": torch.float32}
 
@@ -101,7 +101,7 @@ def _walk(way, matching: Matching, iterations: int) -> float:
 
 def _walk_in_numpy(*arguments) -> None:
     """As ``walk_one_by_one`` goes where numba is not installed."""
-    with patch.dict(sys.modules, {"veilmap.attacks.compiled_walk": None}):
+    with patch.dict(sys.modules, {"veilmap.attacks.gradient_matching.compiled_descent": None}):
         walk_one_by_one(*arguments)
 
 

@@ -19,10 +19,10 @@ import torch
 from city import make_clients, make_header, make_plan, make_updates
 from command import MissingError, main
 
-from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.heatmap import Heatmap
-from veilmap.attacks.matching import Matching
-from veilmap.attacks.search import Search
+from veilmap.attacks.gradient_matching.dlg import Dlg
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.trainer import OnDevice, OnThreads
 
 PHONES, WEEKS = 1_000_000, 52

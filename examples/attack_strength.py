@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from veilmap.area import Area
-from veilmap.attacks.heatmap import Heatmap
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.search import Search
+from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.client import user_update
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training

@@ -17,13 +17,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.gradient_matching.dlg import Dlg
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.gradient_matching.starts import RandomStarts
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.leak import leaked_gradient
-from veilmap.attacks.matching import Matching
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.search import Search
-from veilmap.attacks.starts import RandomStarts
 from veilmap.federation.client import mini_batches, user_update
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from veilmap.area import Area
-from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.heatmap import Heatmap
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.search import Search
+from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.gradient_matching.dlg import Dlg
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.client import user_update
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training

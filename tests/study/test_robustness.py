@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import make_measurements
 from veilmap.errors import UserError
-from veilmap.federation.vetting import ANY_FINITE
+from veilmap.federation.update_validation import ANY_FINITE
 from veilmap.study.attack import attack
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure

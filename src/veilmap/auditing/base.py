@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from veilmap.attacks.dlg import PrecisionName
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.gradient_matching.dlg import PrecisionName
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
 from veilmap.study.attack_settings import DlgSettings

@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
 
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS, MethodName
-from veilmap.attacks.search import Search
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.plan import Training

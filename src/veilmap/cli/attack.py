@@ -7,10 +7,10 @@ from pathlib import Path
 from statistics import median
 from typing import Annotated
 
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
 from veilmap.attacks.reconstruction import Outcome
-from veilmap.attacks.search import Search
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from rich.progress import Progress, TaskID
 
-from veilmap.attacks.search import Search
+from veilmap.attacks.gradient_matching.search import Search
 from veilmap.auditing.audit import audit
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.auditing.finished import Audit
@@ -29,7 +29,7 @@ from veilmap.cli.options import (
     RobustnessOptions,
     grouped,
 )
-from veilmap.cli.pace import Pace
+from veilmap.cli.timing import Pace
 from veilmap.model.network import Network
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading

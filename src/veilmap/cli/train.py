@@ -19,7 +19,7 @@ from veilmap.cli.options import (
     TestOptions,
     TrainingOptions,
 )
-from veilmap.cli.troubles import troubles
+from veilmap.cli.warnings import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
 from veilmap.federation.plan import Training

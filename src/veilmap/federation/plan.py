@@ -16,7 +16,7 @@ from veilmap.federation.aggregation import (
     AggregationName,
     aggregation,
 )
-from veilmap.federation.vetting import ANY_FINITE, Vetting
+from veilmap.federation.update_validation import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
 

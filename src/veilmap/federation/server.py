@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
-from veilmap.federation.broken import as_sent
+from veilmap.federation.byzantine import as_sent
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import conceal, wait
 from veilmap.federation.plan import Plan

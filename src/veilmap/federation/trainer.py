@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from veilmap.ahead import ahead
+from veilmap.bounded_executor import ahead
 from veilmap.defences.step import UpdateStep
 from veilmap.federation.client import dropout, mini_batches, user_update
 from veilmap.federation.plan import Plan

@@ -14,7 +14,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, write_whole
 from veilmap.flower.campaign import Campaign
-from veilmap.flower.sight import what_the_server_sees
+from veilmap.flower.disclosure import what_the_server_sees
 from veilmap.model.network import Floats
 from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import SignalMap

@@ -12,7 +12,7 @@ from flwr.serverapp import Grid, ServerApp
 from veilmap.errors import UserError, shown
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.side_knowledge import Header
-from veilmap.federation.vetting import Vetting
+from veilmap.federation.update_validation import Vetting
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.machines.private_files import held_privately

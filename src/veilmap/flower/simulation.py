@@ -16,7 +16,7 @@ from flwr.simulation import run_simulation
 
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
-from veilmap.federation.vetting import usual_norm
+from veilmap.federation.update_validation import usual_norm
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import CONFIG, messages

@@ -15,7 +15,7 @@ from veilmap.federation.aggregation import Aggregation
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
-from veilmap.federation.vetting import Vetting
+from veilmap.federation.update_validation import Vetting
 from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import (
     NO_ANSWER,

@@ -9,7 +9,7 @@ from flwr.serverapp import Grid
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.federation.observation import Observation
-from veilmap.federation.vetting import Vetting
+from veilmap.federation.update_validation import Vetting
 from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import NOTHING
 from veilmap.flower.node import Sent

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.errors import UserError
-from veilmap.metrics.heaps import Points, Weights
+from veilmap.metrics.weighted_points import Points, Weights
 
 Cloud = tuple[Points, Weights]  # where one round's weight lies
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from veilmap.area import Area
 from veilmap.local_data import LocalData
 from veilmap.metrics.clouds import Cloud
-from veilmap.metrics.heaps import Points, Weights
 from veilmap.metrics.transport import emd_m, emds_m
+from veilmap.metrics.weighted_points import Points, Weights
 from veilmap.streams import stream
 
 _RANDOM_DRAWS = 5

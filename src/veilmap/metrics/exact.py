@@ -6,7 +6,13 @@ from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
 
 from veilmap.errors import UserError, refuse
-from veilmap.metrics.heaps import Points, Weights, as_arrays, heap_faults, on_shared_positions
+from veilmap.metrics.weighted_points import (
+    Points,
+    Weights,
+    as_arrays,
+    heap_faults,
+    on_shared_positions,
+)
 
 MOST_PAIRS = 250_000  # 500 x 500 take 2 seconds, 20 x 12,500 half a minute
 _WAY_OUT = "take the sliced one, metrics.transport.emd_m"

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from veilmap.errors import UserError, out_of_range, refuse
-from veilmap.metrics.heaps import Points, Weights, as_arrays, heap_faults
 from veilmap.metrics.hours import Hours
+from veilmap.metrics.weighted_points import Points, Weights, as_arrays, heap_faults
 
 # Far finer than a place, and 40,000 points of a phone fall on a few thousand squares.
 _SQUARE_M = 5.0

@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
-from veilmap.metrics.heaps import Points, Weights, as_arrays, heap_faults, on_shared_positions
+from veilmap.metrics.weighted_points import (
+    Points,
+    Weights,
+    as_arrays,
+    heap_faults,
+    on_shared_positions,
+)
 
 # Per temporary array; 1 MB stays in the cache, and a smaller block is a longer Python loop.
 _BLOCK_VALUES = 1 << 17

@@ -14,11 +14,11 @@ from veilmap.faults import Origin
 from veilmap.sources import geosubmit, radiocells, tables
 from veilmap.sources.columns import FILE, Columns
 from veilmap.sources.containers import is_container, pieces
+from veilmap.sources.csv_batching import batches
 from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, collected, readable
-from veilmap.sources.together import batches
 
 # The first sign of a document → who reads it; what begins otherwise is a table.
 DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}

@@ -10,13 +10,13 @@ from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
 from veilmap.sources import gnettrack, opencellid, parquet, towercollector
 from veilmap.sources.columns import FILE, Columns
+from veilmap.sources.csv_batching import are_alike, join
 from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
 from veilmap.sources.format import Format
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan
 from veilmap.sources.timestamps import time_expression
-from veilmap.sources.together import are_alike, join
 
 KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
 ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name

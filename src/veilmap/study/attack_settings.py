@@ -9,13 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from veilmap.attacks.dlg import Dlg, PrecisionName
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.gradient_matching.dlg import Dlg, PrecisionName
+from veilmap.attacks.gradient_matching.optimisers import OptimiserName
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.gradient_matching.starts import (
+    GridStarts,
+    NearCentroid,
+    PreviousResult,
+    RandomStarts,
+    Start,
+)
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS, Attack, MethodName
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.optimisers import OptimiserName
-from veilmap.attacks.search import Search
-from veilmap.attacks.starts import GridStarts, NearCentroid, PreviousResult, RandomStarts, Start
 from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.settings import group, parse
 

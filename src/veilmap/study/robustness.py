@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
-from veilmap.federation.broken import KINDS
-from veilmap.federation.vetting import ANY_FINITE, Vetting
+from veilmap.federation.byzantine import KINDS
+from veilmap.federation.update_validation import ANY_FINITE, Vetting
 
 
 def _listed(value: Any) -> Any:

@@ -16,7 +16,7 @@ from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import RoundResult, federate
 from veilmap.federation.trainer import OnDevice, OnThreads, Trainer
-from veilmap.federation.vetting import NOT_FINITE
+from veilmap.federation.update_validation import NOT_FINITE
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.model.device import DeviceName, torch_device

@@ -22,9 +22,9 @@ from veilmap.model.threads import one_thread
 from veilmap.output import held_file
 from veilmap.settings import plain, toml
 from veilmap.streams import stream
+from veilmap.study.optuna_journal import Trials
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
-from veilmap.study.trials import Trials
 
 if TYPE_CHECKING:
     import optuna

@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse, Response
 
 from tests.flower.machines.serving import served
 from veilmap.flower.machines.certificates import obtain
-from veilmap.flower.machines.knock import Answer, Door, knock
 from veilmap.flower.machines.ports import Address, free_port
+from veilmap.flower.machines.preflight import Answer, Door, knock
 
 NOT_ACTIVATED = JSONResponse(
     {"code": int(ApiErrorCode.FLEET_NODE_ACTIVATION_FAILED), "detail": "no"}, 403

@@ -4,9 +4,9 @@ from flwr.common.config import parse_config_args
 from veilmap.errors import UserError
 from veilmap.flower.machines import knock, node
 from veilmap.flower.machines.certificates import obtain
-from veilmap.flower.machines.knock import Answer
 from veilmap.flower.machines.node import NodePlace, _Porter, _write_config
 from veilmap.flower.machines.ports import Address
+from veilmap.flower.machines.preflight import Answer
 
 SERVER = Address("server.example", 9092)
 

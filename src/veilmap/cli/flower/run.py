@@ -13,7 +13,7 @@ from veilmap.cli.interrupts import INTERRUPTED
 from veilmap.cli.options import NetworkOptions, ProtectionOptions, TaskOptions, TrainingOptions
 from veilmap.errors import UserError
 from veilmap.federation.plan import Training
-from veilmap.federation.vetting import usual_norm
+from veilmap.federation.update_validation import usual_norm
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.machines.server_folder import ServerFolder

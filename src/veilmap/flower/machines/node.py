@@ -13,8 +13,8 @@ from veilmap.files import write_whole
 from veilmap.flower.machines import node_key
 from veilmap.flower.machines.environment import flower_environment
 from veilmap.flower.machines.guard import CLIENT_COMMAND, write_commands
-from veilmap.flower.machines.knock import Answer, Door, knock
 from veilmap.flower.machines.ports import LOOPBACK, Address, answers, free_port
+from veilmap.flower.machines.preflight import Answer, Door, knock
 from veilmap.flower.machines.private_files import held_privately, write_private
 from veilmap.flower.machines.supervision import Children, Program, Say, stop_signals
 

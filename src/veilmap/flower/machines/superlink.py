@@ -52,7 +52,7 @@ def door(folder: ServerFolder, port: int, listen: Address) -> Program:
     keys = folder.certificates
     return Program(
         "gate",
-        "veilmap.flower.machines.gate:main",
+        "veilmap.flower.machines.proxy:main",
         (
             *(listen.host, str(listen.port), str(port)),
             *(str(keys.ca), str(keys.server), str(keys.server_key)),
