@@ -28,7 +28,7 @@ from peers import PEERS, Loss, Peer, Rest
 from table import duration, note, show_table, times
 from timing import in_turn, once
 
-from veilmap.attacks import optimum
+from veilmap.attacks.gradient_matching import optimum
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.gradient_matching.starts import RandomStarts

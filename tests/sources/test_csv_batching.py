@@ -7,7 +7,7 @@ import pytest
 
 from tests.sources import fakes
 from veilmap.errors import UserError
-from veilmap.sources import read, together
+from veilmap.sources import csv_batching, read
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 
@@ -70,7 +70,7 @@ def outcome(path, columns=Columns(), reading=Reading()):
 def both(monkeypatch, path, *how):
     """Read together, and with every file alone."""
     fast = outcome(path, *how)
-    monkeypatch.setattr(together, "MOST_FILES", 1)
+    monkeypatch.setattr(csv_batching, "MOST_FILES", 1)
     return fast, outcome(path, *how)
 
 
@@ -88,7 +88,7 @@ def test_what_is_read_is_what_each_file_by_itself_gives(tmp_path, monkeypatch, c
 def test_which_files_go_together(case, monkeypatch, tmp_path):
     content, expected = BETWEEN[case]
     alone = []
-    add = together.batches
+    add = csv_batching.batches
 
     def told(pieces):
         for batch in add(pieces):
@@ -128,7 +128,7 @@ def test_rows_that_polars_counts_in_another_way_are_not_alike():
     table = pl.read_csv(csv(row(), row()), infer_schema=False)
     roles = {"time": "time", "user": "user"}
     for counts in ((1, 1), (2, 1)):
-        alike = together.are_alike(table, roles, together.Places(("a", "b"), counts), ())
+        alike = csv_batching.are_alike(table, roles, csv_batching.Places(("a", "b"), counts), ())
         assert alike is (sum(counts) == 2)
 
 
@@ -154,7 +154,7 @@ def test_many_files_take_a_fraction_of_the_time_of_each_alone(tmp_path, monkeypa
     path = fakes.zipped(tmp_path / "up.zip", files)
     taken = []
     for most in (500, 1):
-        monkeypatch.setattr(together, "MOST_FILES", most)
+        monkeypatch.setattr(csv_batching, "MOST_FILES", most)
         before = time.process_time()
         assert len(read(path)) == 100
         taken.append(time.process_time() - before)

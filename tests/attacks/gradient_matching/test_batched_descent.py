@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 
 from tests.attacks.test_tangent import tangents
-from veilmap.attacks import reference
+from veilmap.attacks.gradient_matching import reference
 from veilmap.attacks.gradient_matching.batched_descent import slopes
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.model.network import Network

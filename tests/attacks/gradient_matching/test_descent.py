@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from tests.attacks.test_walker import make_rest
+from tests.attacks.gradient_matching.test_trajectory import make_rest
 from tests.attacks.worlds import SMALL, paper_network
-from veilmap.attacks import reference, walk
+from veilmap.attacks.gradient_matching import descent, reference
 from veilmap.attacks.gradient_matching.batched_descent import walk_together
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.optimisers import Adam, Sgd
@@ -30,7 +30,7 @@ def make_problem(updates=3, starts=2, seed=0, network=SMALL):
 def walked(weights, vector, x, label, optimiser, network=SMALL, rest=None, **options):
     name, rate = optimiser
     matching, rest = Matching.of(network, weights, vector), rest or make_rest(scale_m=SCALE_M)
-    return walk.walk(
+    return descent.walk(
         matching, torch.from_numpy(x), label, lambda: OPTIMISERS[name][0](rate), rest, **options
     )
 
@@ -76,7 +76,7 @@ def test_one_by_one_walkers_of_the_papers_network_go_where_they_go_together(monk
     rest = make_rest(scale_m=SCALE_M, max_iterations=100)
     problem = weights, vector, x, -95.0, ("adam", 0.02), network, rest
     alone = walked(*problem, keep_path=True)
-    monkeypatch.setattr(walk, "walk_one_by_one", walk_together)
+    monkeypatch.setattr(descent, "walk_one_by_one", walk_together)
     together = walked(*problem, keep_path=True)
     for one, other in zip(chain(*alone), chain(*together), strict=True):
         np.testing.assert_allclose(one.path_std, other.path_std, atol=1e-9)

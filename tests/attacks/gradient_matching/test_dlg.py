@@ -16,7 +16,7 @@ from tests.attacks.worlds import (
     paper_network,
     silent,
 )
-from veilmap.attacks import dlg, reference
+from veilmap.attacks.gradient_matching import dlg, reference
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.starts import (
     GridStarts,

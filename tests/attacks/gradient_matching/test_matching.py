@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from tests.attacks.test_tangent import tangents
 from tests.attacks.worlds import SMALL, around, make_header, observe
-from veilmap.attacks import reference
+from veilmap.attacks.gradient_matching import reference
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.model.training import gradient

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.attacks.worlds import paper_network
-from veilmap.attacks import compiled, regions
+from veilmap.attacks.gradient_matching import compiled_regions, regions
 from veilmap.attacks.gradient_matching.batched_descent import slopes
 from veilmap.attacks.gradient_matching.compiled_regions import CompiledRegion, slope_at
 from veilmap.attacks.gradient_matching.matching import Matching
@@ -71,7 +71,7 @@ def test_they_still_are_after_thousands_of_units_have_switched(
     kind, second, dtype, close, most, monkeypatch
 ):
     """A hundred jumps over the area, about 70 of 224 units each, under the paper's widths."""
-    for module in (regions, compiled):
+    for module in (regions, compiled_regions):
         monkeypatch.setattr(module, "MOST_SWITCHES", most)
     network = Network(activations=("relu", second), initialisation="pytorch")
     draw = np.random.default_rng(0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.attacks.worlds import FEDAVG, make_header, paper_network
-from veilmap.attacks import batches as module
+from veilmap.attacks.heatmap import batches as module
 from veilmap.attacks.heatmap.batches import Room, batches
 from veilmap.federation.observation import Observation
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.flower.machines.serving import served
-from veilmap.flower.machines import gate as gate_module
+from veilmap.flower.machines import proxy as gate_module
 from veilmap.flower.machines.certificates import obtain
 from veilmap.flower.machines.ports import LOOPBACK, free_port
 from veilmap.flower.machines.proxy import PATHS, gate
