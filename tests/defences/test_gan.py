@@ -8,10 +8,11 @@ from veilmap.area import Area
 from veilmap.defences.gan import GanObfuscation
 from veilmap.defences.obfuscation.dense import Adam, Dense
 from veilmap.defences.obfuscation.ground import Ground
-from veilmap.defences.step import LearnedStep, PointStep, Turn, as_text
+from veilmap.defences.step import LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData, Scaler
 from veilmap.model.threads import one_thread
+from veilmap.strategy import as_text
 
 AREA = Area(0, 0, 1000, 800)
 TURN = Turn("u", 3, 0, AREA, Scaler.of_area(AREA))

@@ -8,10 +8,11 @@ import numpy as np
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.cost import measured
 from veilmap.defences.memory import NEW, Lesson, Memory
-from veilmap.defences.step import Figures, LearnedStep, PointStep, Step, Turn, UpdateStep, as_text
+from veilmap.defences.step import Figures, LearnedStep, PointStep, Step, Turn, UpdateStep
 from veilmap.errors import refuse
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
+from veilmap.strategy import as_text
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from veilmap.defences.step import Figures, LearnedStep, PointStep, Turn, as_text
+from veilmap.defences.step import Figures, LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
+from veilmap.strategy import as_text
 
 # Learning anew whenever the data have doubled: ten times for a thousandfold past.
 OUTGROWN = 2

@@ -10,7 +10,7 @@ from flwr.app import Context
 
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW, Memory
-from veilmap.defences.step import Step, as_text
+from veilmap.defences.step import Step
 from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
 from veilmap.flower.campaign import Campaign
@@ -21,6 +21,7 @@ from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.stages import Stage
 from veilmap.model.network import Floats
 from veilmap.model.threads import one_thread
+from veilmap.strategy import as_text
 from veilmap.study.protection import Protection
 
 

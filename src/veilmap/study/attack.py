@@ -27,8 +27,8 @@ from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings
-from veilmap.study.notation import step_of
 from veilmap.study.seen import Seen, open_seen
+from veilmap.study.step_notation import step_of
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
 

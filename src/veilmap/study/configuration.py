@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from veilmap.errors import UserError, unknown_choice
 from veilmap.federation.plan import SCHEMES, Training
+from veilmap.notation import name_and_values, split_steps, with_units
 from veilmap.settings import parse, plain
-from veilmap.study.notation import name_and_values, split_steps, with_units
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
 

@@ -7,9 +7,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from veilmap.defences.combinations import combination_faults
-from veilmap.defences.step import LearnedStep, Step, as_text
+from veilmap.defences.step import LearnedStep, Step
 from veilmap.errors import UserError, refuse
-from veilmap.study.notation import split_steps, step_of
+from veilmap.notation import split_steps
+from veilmap.strategy import as_text
+from veilmap.study.step_notation import step_of
 
 
 def _listed(value: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 
 from joblib import cpu_count
 
-from veilmap.defences.step import as_text
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
@@ -23,6 +22,7 @@ from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
 from veilmap.output import held
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
+from veilmap.strategy import as_text
 from veilmap.study.phones import StepSummary, summarise
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row, results, settings_record

@@ -1,26 +1,18 @@
-"""How a step with its settings is written: ``farthest:eps_m=50,num=20``."""
+"""A map family, an attack or a step as text: ``farthest:eps_m=50,num=20``."""
 
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from veilmap.defences.step import Step
-from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError, shown
 from veilmap.settings import parse
 
 
-def step_of(text: str) -> Step:
-    """The step that a text such as ``diverse:eps_m=50`` stands for; units may be left out."""
+def object_of(text: str, class_of: Callable[[str], type]) -> Any:
+    """The object that a text such as ``diverse:eps_m=50`` stands for; units may be left out."""
     name, values = name_and_values(text)
-    if name == "centre":
-        raise UserError("centre is a setting of the labels; choose it with --label-offset mean")
-    if name not in STEPS:
-        raise UserError(
-            f"unknown defence {shown(name)}; choose from: {', '.join(STEPS)}, with spaces between "
-            "steps"
-        )
-    kind = STEPS[name]
+    kind = class_of(name)
     return parse(kind, with_units(values, kind), name)
 
 

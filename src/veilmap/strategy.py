@@ -1,0 +1,33 @@
+"""Objects that are their own configuration: map families, attacks and the steps of a defence.
+
+Each is a frozen dataclass whose fields are its settings, with a name by which texts call it.
+"""
+
+from dataclasses import fields
+from typing import Any, Protocol
+
+_MAIN = 2  # the first settings are those that one asks for
+
+
+class Named(Protocol):
+    """A frozen dataclass whose fields are its settings."""
+
+    @property
+    def name(self) -> str:
+        """By which configurations and command lines call it."""
+
+
+def as_text(strategy: Named) -> str:
+    """``farthest:eps_m=50,num=20``: its main numbers, and what differs from the defaults."""
+    given = [
+        f"{field.name}={_value(value)}"
+        for place, field in enumerate(fields(strategy))  # type: ignore[arg-type]
+        if (value := getattr(strategy, field.name)) is not None
+        and (value != field.default or (place < _MAIN and type(value) in (int, float)))
+    ]
+    return f"{strategy.name}:{','.join(given)}" if given else strategy.name
+
+
+def _value(value: Any) -> str:
+    # All digits that a number needs, and no ".0" after a whole one.
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
