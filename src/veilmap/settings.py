@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from veilmap.errors import UserError, shown, together
+from veilmap.strategy import Named, as_text, is_named
 
 T = TypeVar("T")
 
@@ -126,11 +127,19 @@ def _say(fault: ErrorDetails) -> str:
 
 def plain(settings: Any) -> dict[str, Any]:
     """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
-    return {
-        name: plain(value) if is_dataclass(value) else _list(value)
-        for name, value in ((each.name, getattr(settings, each.name)) for each in fields(settings))
-        if value is not None
-    }
+    values = ((each.name, getattr(settings, each.name)) for each in fields(settings))
+    return {name: _plain(value) for name, value in values if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Objects with a name of their own stand as the text that makes them again."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if callable(value):
+        return getattr(value, "__qualname__", repr(value))
+    if not is_dataclass(value):
+        return value
+    return as_text(cast("Named", value)) if is_named(value) else plain(value)
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
@@ -142,7 +151,3 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
             lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
         lines += [""]
     return "\n".join(lines)
-
-
-def _list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
