@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from veilmap.errors import UserError, shown, together
@@ -29,6 +29,14 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     if faults:
         raise UserError(f"{source}: {together(faults)}")
     return settings
+
+
+def _as_list(value: Any) -> Any:
+    return (value,) if isinstance(value, str | int) else value
+
+
+# Of a field that takes several values: one text or number is a list of one.
+ONE_OR_MORE = BeforeValidator(_as_list)
 
 
 def load_toml(path: Path) -> dict[str, Any]:

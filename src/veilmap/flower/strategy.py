@@ -30,6 +30,7 @@ from veilmap.flower.node import Request
 from veilmap.flower.secure.roster import FEWEST
 from veilmap.flower.unpacking import unpack
 from veilmap.model.network import Floats
+from veilmap.wording import counted
 
 LOOK_S = 1.0
 # Nodes refuse rounds that are not over by their own clock; Flower allows it 5 s of error.
@@ -171,7 +172,7 @@ class SignalMapStrategy(FedAvg):
         return training.aggregate(self._journal.weights, len(self._asked))
 
     def _what(self, outcome: RoundOutcome) -> str:
-        return "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"
+        return counted(len(outcome.users), "update")
 
     def _sender(self, message: Message) -> str:
         return self._asked[message.metadata.src_node_id]
