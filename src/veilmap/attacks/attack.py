@@ -61,7 +61,7 @@ def attacked(attack: Attack, name: str, given: AttackInput) -> list[Reconstructi
 
 def reads_dense(header: Header) -> bool:
     """For attacks that read the layers of a dense network."""
-    return isinstance(header.network, Network)
+    return isinstance(header.map, Network)
 
 
 def _faults(found: Any, given: AttackInput) -> Iterator[str]:
