@@ -36,8 +36,9 @@ def with_new_names(kind: Any, values: Any) -> Any:
     """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
     if not (is_dataclass(kind) and isinstance(values, Mapping)):
         return values
-    hints, renamed = get_type_hints(kind), dict[str, str](getattr(kind, "renamed", ()))
-    found: dict[str, Any] = {}
+    hints, found = get_type_hints(kind), dict[str, Any]()
+    renamed: dict[str, str] = dict(getattr(kind, "renamed", ()))
+    old: str
     for old, value in values.items():
         name = renamed.get(old, old)
         if name != old:
