@@ -21,7 +21,8 @@ SMOOTH = {
 }  # fmt: skip
 # Of figures that are counted or given, and so are the same on every machine.
 COUNTED = {
-    "attack", "cell", "configuration", "defence", "defended", "epsg", "n", "round", "rounds", "seed",
+    "attack", "cell", "configuration", "defence", "defended", "epsg", "n", "round", "rounds",
+    "seed",
     "size", "start", "step", "target", "test_points", "turns", "user", "users",
 }  # fmt: skip
 _SHOWN = 12
