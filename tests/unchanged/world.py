@@ -46,5 +46,6 @@ def _place(user: str, hour: int, draw: np.random.Generator) -> tuple[int, int]:
         other = WORKS[user]
         north, east = (a + (b - a) * share // 100 for a, b in zip(HOMES[user], other, strict=True))
         width = 60
-    north_off, east_off = (int(draw.integers(-width, width + 1)) for _ in range(2))
-    return north + north_off, east + east_off
+    return north + int(draw.integers(-width, width + 1)), east + int(
+        draw.integers(-width, width + 1)
+    )
