@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast, get_type_hints
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from veilmap.errors import UserError, shown, together
+from veilmap.errors import UserError, shown, together, warn_renamed
 from veilmap.strategy import Named, as_text, is_named
 
 T = TypeVar("T")
@@ -21,6 +21,8 @@ _LONGEST_NAME = 80
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
+    # What is no table is left to the validation below.
+    values = with_new_names(kind, values) if isinstance(values, Mapping) else values
     faults = _unknown(kind, values)
     try:
         settings = TypeAdapter(kind).validate_python(values)
@@ -37,6 +39,19 @@ def _as_list(value: Any) -> Any:
 
 # Of a field that takes several values: one text or number is a list of one.
 ONE_OR_MORE = BeforeValidator(_as_list)
+
+
+def with_new_names(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
+    hints, renamed, found = get_type_hints(kind), dict(getattr(kind, "renamed", ())), {}
+    for old, value in values.items():
+        name = renamed.get(old, old)
+        if name != old:
+            warn_renamed(f"the setting {old}", name)
+        inner = hints.get(name)
+        nested = is_dataclass(inner) and isinstance(value, Mapping)
+        found[name] = with_new_names(cast("type", inner), value) if nested else value
+    return found
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -90,6 +105,8 @@ def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
     places = {
         inner.name: outer for outer, part in get_type_hints(kind).items() for inner in fields(part)
     }
+    for outer, part in get_type_hints(kind).items():
+        places |= {old: outer for old, _ in getattr(part, "renamed", ())}
     grouped: dict[str, Any] = {}
     for name, value in flat.items():
         if name not in places:
