@@ -32,12 +32,12 @@ def told(faults):
 
 
 def test_of_a_step_that_says_nothing_the_worst_is_assumed():
-    assert (looks_at(First()), moves(First())) == ("positions", "at random")
+    assert (looks_at(East()), moves(East())) == ("positions", "at random")
     assert (looks_at(Average()), moves(Average())) == ("positions", "at random")
     assert (looks_at(Twice()), moves(Twice())) == ("nothing", "nothing")
-    (fault,) = told(combination_faults([First(), GeoIndistinguishability()]))
-    assert "first looks at the true positions" in fault
-    (fault,) = told(cumulative_faults([First()]))
+    (fault,) = told(combination_faults([East(), GeoIndistinguishability()]))
+    assert "east looks at the true positions" in fault
+    (fault,) = told(cumulative_faults([East()]))
     assert "or declare what it moves" in fault
 
 
@@ -57,7 +57,7 @@ def test_the_control_stands_in_place_of_foreign_selections_too():
     choosing = declaring(moves="nothing")
     (fault,) = told(combination_faults([RandomPoints(num=5), choosing]))
     assert "random is the control that stands in place of first" in fault
-    assert not told(combination_faults([RandomPoints(num=5), First()]))
+    assert not told(combination_faults([RandomPoints(num=5), East()]))
 
 
 @pytest.mark.parametrize("name", ["diverse", "farthest", "random:num=5", "random:eps_m=5", "geoind",

@@ -46,4 +46,6 @@ def _place(user: str, hour: int, draw: np.random.Generator) -> tuple[int, int]:
         other = WORKS[user]
         north, east = (a + (b - a) * share // 100 for a, b in zip(HOMES[user], other, strict=True))
         width = 60
-    return north + int(draw.integers(-width, width + 1)), east + int(draw.integers(-width, width + 1))
+    return north + int(draw.integers(-width, width + 1)), east + int(
+        draw.integers(-width, width + 1)
+    )
