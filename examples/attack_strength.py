@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from veilmap.area import Area
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.client import user_update
@@ -39,7 +40,7 @@ TRAININGS = {
 }
 ATTACKS = {
     "search": Search(inside=True),
-    "neurons": Neurons(),
+    "first_layer": FirstLayer(),
     "heatmap": Heatmap(),
     "before": Heatmap(linearise="before"),
     "middle": Heatmap(linearise="middle"),
@@ -76,7 +77,7 @@ def _print_row(case, name, training, initialisation, options) -> None:
     for seed in range(options.seeds):
         header, observation = _update(case, training, initialisation, options, seed)
         for attack, method in ATTACKS.items():
-            (result,) = method.attack(header, [observation])
+            (result,) = method.attack(AttackInput(header, [observation]))
             cloud = result.cloud
             found[attack].append(emd_m(case.batch.xy_m, cloud.xy_m, None, cloud.weights))
     cells = [f"{np.mean(each):.0f} ± {np.std(each):.0f}" for each in found.values()]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from veilmap.area import Area
+    from veilmap.attacks.attack import Attack, AttackInput
+    from veilmap.attacks.reconstruction import Cloud, Reconstruction
     from veilmap.auditing.audit import audit
     from veilmap.auditing.finished import Audit
     from veilmap.auditing.settings import AuditSettings
@@ -36,10 +38,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Area",
+    "Attack",
+    "AttackInput",
     "AttackRun",
     "AttackSettings",
     "Audit",
     "AuditSettings",
+    "Cloud",
     "Columns",
     "Comparison",
     "Header",
@@ -47,6 +52,7 @@ __all__ = [
     "Network",
     "Observation",
     "Reading",
+    "Reconstruction",
     "Reproduction",
     "Run",
     "RunSettings",
@@ -70,10 +76,13 @@ __all__ = [
 
 _HOMES = {
     "Area": "veilmap.area",
+    "Attack": "veilmap.attacks.attack",
+    "AttackInput": "veilmap.attacks.attack",
     "AttackRun": "veilmap.study.attack_run",
     "AttackSettings": "veilmap.study.attack_settings",
     "Audit": "veilmap.auditing.finished",
     "AuditSettings": "veilmap.auditing.settings",
+    "Cloud": "veilmap.attacks.reconstruction",
     "Columns": "veilmap.sources.columns",
     "Comparison": "veilmap.study.comparison",
     "Header": "veilmap.federation.side_knowledge",
@@ -81,6 +90,7 @@ _HOMES = {
     "Network": "veilmap.model.network",
     "Observation": "veilmap.federation.observation",
     "Reading": "veilmap.sources.reading",
+    "Reconstruction": "veilmap.attacks.reconstruction",
     "Reproduction": "veilmap.reproduction.reproduce",
     "Run": "veilmap.study.train",
     "RunSettings": "veilmap.study.settings",

@@ -1,6 +1,7 @@
 """The one error a user of veilmap is meant to see."""
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 
 _LONGEST_SHOWN = 80
@@ -18,6 +19,15 @@ class UserError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(cut(message))
+
+
+class RenamedWarning(FutureWarning):
+    """A name is used that works in this version for the last time."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Say once what to write instead of an old name."""
+    warnings.warn(f"{old} is now called {new}; write {new}", RenamedWarning, stacklevel=2)
 
 
 def cut(message: str) -> str:

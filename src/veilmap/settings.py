@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from veilmap.errors import UserError, shown, together
+from veilmap.errors import UserError, shown, together, warn_renamed
+from veilmap.strategy import as_text
 
 T = TypeVar("T")
 
@@ -20,6 +21,7 @@ _LONGEST_NAME = 80
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
+    values = with_new_names(kind, values)
     faults = _unknown(kind, values)
     try:
         settings = TypeAdapter(kind).validate_python(values)
@@ -28,6 +30,19 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     if faults:
         raise UserError(f"{source}: {together(faults)}")
     return settings
+
+
+def with_new_names(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
+    hints, renamed, found = get_type_hints(kind), dict(getattr(kind, "renamed", ())), {}
+    for old, value in values.items():
+        name = renamed.get(old, old)
+        if name != old:
+            warn_renamed(f"the setting {old}", name)
+        inner = hints.get(name)
+        nested = is_dataclass(inner) and isinstance(value, Mapping)
+        found[name] = with_new_names(cast("type", inner), value) if nested else value
+    return found
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -81,6 +96,8 @@ def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
     places = {
         inner.name: outer for outer, part in get_type_hints(kind).items() for inner in fields(part)
     }
+    for outer, part in get_type_hints(kind).items():
+        places |= {old: outer for old, _ in getattr(part, "renamed", ())}
     grouped: dict[str, Any] = {}
     for name, value in flat.items():
         if name not in places:
@@ -145,4 +162,7 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    """A list for a tuple, whose strategies are written as text."""
+    if not isinstance(value, tuple):
+        return value
+    return [as_text(cast("Any", each)) if is_dataclass(each) else each for each in value]

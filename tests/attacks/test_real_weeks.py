@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from veilmap.area import Area
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
@@ -65,15 +66,15 @@ def test_the_heat_map_is_far_closer_to_a_week_than_its_centroid(weeks, training,
     key = ("a841f", week)
     batch = weeks[0][key]
     assert emd_m(batch.xy_m, batch.centroid_m[None]) > 3 * most_m
-    (found,) = Heatmap().attack(*observe(weeks, [key], training))
+    (found,) = Heatmap().attack(AttackInput(*observe(weeks, [key], training)))
     assert emd_m(batch.xy_m, found.cloud.xy_m, None, found.cloud.weights) < most_m
 
 
 def test_dlg_finds_the_centroid_of_a_week_to_tens_of_metres(weeks):
     keys = [key for key in weeks[0] if key[0] == "22223"]
     header, seen = observe(weeks, keys, FEDSGD)
-    for attack in (Dlg(), Search(), Neurons()):
-        found = attack.attack(header, seen)
+    for attack in (Dlg(), Search(), FirstLayer()):
+        found = attack.attack(AttackInput(header, seen))
         away_m = [
             np.linalg.norm(each.xy_m - weeks[0][key].centroid_m)
             for key, each in zip(keys, found, strict=True)

@@ -25,7 +25,7 @@ from veilmap.study.settings import RunSettings
 
 LITTLE = {"hidden": [8, 6], "activations": ["relu", "sigmoid"], "dropout": [0.0, 0.0]}
 OPTIONS = ["--hidden", "8", "6", "--activations", "relu", "sigmoid", "--dropout", "0", "0"]
-QUICK = {"max_iterations": 20, "cells": 16, "finest_m": 200.0}
+QUICK = {"max_iterations": 20, "grid_cells": 16, "finest_m": 200.0}
 ONE_LAT, ONE_LON, ONE_DBM = (
     pl.lit(value).alias(name)
     for name, value in {"lat_deg": 51.5, "lon_deg": -0.1, "rsrp_dbm": -90.0}.items()
@@ -66,7 +66,7 @@ def test_from_training_to_attack_nothing_is_nan_and_the_reason_is_said(name, tmp
     degenerate(name).write_parquet(path)
     out, _ = run(capsys, "train", path, *OPTIONS, "--interval", "1d", "--out", tmp_path / "run")
     told, _ = run(
-        capsys, "attack", tmp_path / "run", "--max-iterations", "20", "--cells", "16",
+        capsys, "attack", tmp_path / "run", "--max-iterations", "20", "--grid-cells", "16",
         "--finest", "200", "--theory",
     )  # fmt: skip
     for text in SAID[name]:

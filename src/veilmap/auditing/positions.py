@@ -1,5 +1,6 @@
 """Everything of a unit that has a position in it, kept apart from its figures."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.area import Area
-from veilmap.attacks.methods import METHODS
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.defences.declarations import acts_on_points
 from veilmap.geo import Projection
@@ -96,7 +96,9 @@ class Positions:
             x_m, y_m = arrays[name].tolist()
             return x_m, y_m
 
-        every = [(m, k) for m in METHODS for k in range(len(targets))]
+        found = (re.fullmatch(r"found-(.+)-\d+\.xy_m", name) for name in arrays)
+        methods = dict.fromkeys(match[1] for match in found if match)
+        every = [(m, k) for m in methods for k in range(len(targets))]
         pairs = [(m, k) for m, k in every if f"found-{m}-{k}.xy_m" in arrays]
         west, south, east, north = arrays["box_deg"].tolist()
         return cls(

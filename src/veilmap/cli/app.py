@@ -6,6 +6,7 @@ from io import TextIOWrapper
 from cyclopts import App, CycloptsError, Parameter
 
 from veilmap.cli.config import layer_files
+from veilmap.cli.renamed import renamed_shown, with_new_options
 from veilmap.errors import UserError, cut
 from veilmap.shell import option_name
 
@@ -75,7 +76,8 @@ def run(arguments: list[str] | None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # η in a Latin-1 terminal is no reason to stop
     try:
-        make_app()(arguments, exit_on_error=False, print_error=False)
+        with renamed_shown():
+            make_app()(with_new_options(arguments), exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
         from veilmap.cli.console import visible
 

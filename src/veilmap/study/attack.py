@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
+from veilmap.attacks.attack import Attack, AttackInput, attacked
+from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg
+from veilmap.attacks.gradient_matching.starts import PreviousResult
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
@@ -110,7 +112,7 @@ class _Work:
                 everyone.setdefault(each.round, []).append(each.user)
         self._users = dict(list(everyone.items())[:: settings.who.every])
         self._truth = None if seen.truth is None else self._truth_of_target(seen.truth)
-        self._attacks = settings.make(self._centroids_m(), keep_path)
+        self._attacks = self._readable(settings.make(self._centroids_m(), keep_path))
 
     def run(self, on_begin: Callable[[int], None], on_done: Callable[[int], None]) -> AttackRun:
         on_begin(len(self._users) * len(self._attacks))
@@ -123,7 +125,8 @@ class _Work:
             if self._theory:
                 predicted |= {each.round: self._predict(each) for each in chunk}
             for name, method in self._attacks.items():
-                every[name] += method.attack(header, chunk, on_done, self._device)
+                given = AttackInput(header, chunk, on_done, self._device)
+                every[name] += attacked(method, name, given)
         return AttackRun(
             path=str(self._seen.path or "memory"),
             header=header,
@@ -137,12 +140,28 @@ class _Work:
             norms=norms,
             predicted=predicted,
             oracle=self._oracle(),
+            unread=self._unread,
         )
+
+    def _readable(self, attacks: dict[str, Attack]) -> dict[str, Attack]:
+        """Those that can read this map family."""
+        header = self._seen.transcript.header
+        readable = {name: each for name, each in attacks.items() if each.reads(header)}
+        self._unread = tuple(name for name in attacks if name not in readable)
+        if not readable:
+            raise UserError(
+                f"no attack asked for can read this kind of map: {', '.join(self._unread)}; "
+                "add dlg or search to --method"
+            )
+        return readable
 
     def _chunks(self) -> Iterator[list[Observation]]:
         """The target's updates; all at once where one attack starts from the one before."""
         updates = self._updates()
-        in_a_row = self._settings.dlg.start == "previous" and "dlg" in self._attacks
+        in_a_row = any(
+            isinstance(each, Dlg) and isinstance(each.start, PreviousResult)
+            for each in self._attacks.values()
+        )
         size = None if in_a_row else UPDATES_AT_ONCE[self._device]
         while chunk := list(islice(updates, size)):
             yield chunk
@@ -222,9 +241,15 @@ class _Work:
         return self._truth[t]
 
     def _oracle(self) -> tuple[str, ...]:
-        used = [name for name, method in self._attacks.items() if method.oracle]
+        used = {name: each for name, each in self._attacks.items() if each.oracle}
         known = self._seen.transcript.header.side_knowledge.oracle
-        return (*known, *(f"the start of {name}" for name in used))
+        return (
+            *known,
+            *(
+                f"the start of {name}" if isinstance(each, Dlg) else f"what {name} knows"
+                for name, each in used.items()
+            ),
+        )
 
 
 def _target(entries: Sequence[Entry], settings: AttackSettings, seen: Seen) -> str:
