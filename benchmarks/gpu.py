@@ -126,7 +126,7 @@ def _training(count: int) -> dict:
     steps = plan.training.epochs * -(-TRAINED_POINTS // plan.training.batch_size)
 
     def trained(trainer, some):
-        return list(trainer.updates(plan, weights, some, 1))
+        return list(trainer.messages(plan, {"weights": weights}, some, 1))
 
     on_gpu = OnDevice(torch.device("cuda"))
     trained(on_gpu, clients[:64])

@@ -25,6 +25,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.metrics.transport import emd_m
 from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
@@ -88,14 +89,14 @@ def _print_row(case, name, training, initialisation, options) -> None:
 def _update(case, training, initialisation, options, seed) -> tuple[Header, Observation]:
     network = Network(initialisation=initialisation, dropout=(options.dropout,) * 2)
     scaler = Scaler.of_area(case.area)
-    plan = Plan(network, scaler, case.area, training, options.label_offset, seed)
+    plan = Plan(NetworkMap.of(network), scaler, case.area, training, options.label_offset, seed)
     before = network.initialise(seed)
     after = user_update(plan, before, case.batch, case.user, case.week)
     known = SideKnowledge(
         scaler, case.area, case.epsg, options.label_offset, training, parse_interval("1w")
     )
-    seen = Observation(case.week, case.user, before, after, len(case.batch), 0.0)
-    return Header(network, known), seen
+    seen = Observation.of_weights(case.week, case.user, before, after, len(case.batch), 0.0)
+    return Header(NetworkMap.of(network), known), seen
 
 
 def _cases(options):

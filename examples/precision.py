@@ -86,8 +86,8 @@ def pairs_for(
         batch = this.data[USER]
         sent = user_update(prepared.plan, weights, batch, USER, this.number)
         exact = in_float64(prepared.plan, weights, batch, this.number)
-        seen = Observation(this.number, USER, weights, sent, len(batch), this.start_s)
-        yield prepared.header, seen, replace(seen, weights_after=exact), batch.centroid_m
+        seen = Observation.of_weights(this.number, USER, weights, sent, len(batch), this.start_s)
+        yield prepared.header, seen, replace(seen, message={"weights": exact}), batch.centroid_m
 
 
 def learned(prepared: Prepared) -> np.ndarray:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from veilmap.federation.plan import Training
     from veilmap.federation.side_knowledge import Header, SideKnowledge
     from veilmap.local_data import Scaler
+    from veilmap.maps.network_map import NetworkMap
     from veilmap.measurements import Measurements
     from veilmap.model.network import Network
     from veilmap.reproduction.reproduce import Reproduction, reproduce
@@ -50,6 +51,7 @@ __all__ = [
     "Header",
     "Measurements",
     "Network",
+    "NetworkMap",
     "Observation",
     "Reading",
     "Reconstruction",
@@ -88,6 +90,7 @@ _HOMES = {
     "Header": "veilmap.federation.side_knowledge",
     "Measurements": "veilmap.measurements",
     "Network": "veilmap.model.network",
+    "NetworkMap": "veilmap.maps.network_map",
     "Observation": "veilmap.federation.observation",
     "Reading": "veilmap.sources.reading",
     "Reconstruction": "veilmap.attacks.reconstruction",

@@ -8,11 +8,11 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from veilmap.errors import UserError, shown, together, warn_renamed
-from veilmap.strategy import as_text
+from veilmap.strategy import Named, as_text, is_named
 
 T = TypeVar("T")
 
@@ -43,6 +43,14 @@ def with_new_names(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
         nested = is_dataclass(inner) and isinstance(value, Mapping)
         found[name] = with_new_names(cast("type", inner), value) if nested else value
     return found
+
+
+def _as_list(value: Any) -> Any:
+    return (value,) if isinstance(value, str | int) else value
+
+
+# Of a field that takes several values: one text or number is a list of one.
+ONE_OR_MORE = BeforeValidator(_as_list)
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -143,11 +151,23 @@ def _say(fault: ErrorDetails) -> str:
 
 def plain(settings: Any) -> dict[str, Any]:
     """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
+    values = {each: getattr(settings, each.name) for each in fields(settings)}
     return {
-        name: plain(value) if is_dataclass(value) else _list(value)
-        for name, value in ((each.name, getattr(settings, each.name)) for each in fields(settings))
+        each.name: plain(value) if is_dataclass(each.type) else _plain(value)
+        for each, value in values.items()
         if value is not None
     }
+
+
+def _plain(value: Any) -> Any:
+    """Objects with a name of their own stand as the text that makes them again."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if callable(value):
+        return getattr(value, "__qualname__", repr(value))
+    if not is_dataclass(value):
+        return value
+    return as_text(cast("Named", value)) if is_named(value) else plain(value)
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
@@ -159,10 +179,3 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
             lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
         lines += [""]
     return "\n".join(lines)
-
-
-def _list(value: Any) -> Any:
-    """A list for a tuple, whose strategies are written as text."""
-    if not isinstance(value, tuple):
-        return value
-    return [as_text(cast("Any", each)) if is_dataclass(each) else each for each in value]

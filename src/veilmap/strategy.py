@@ -66,6 +66,13 @@ def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[User
         )
 
 
+def is_named(value: object) -> bool:
+    """Whether its class has a name of its own, as those of strategies do."""
+    return isinstance(getattr(type(value), "name", None), str)
+
+
 def _value(value: Any) -> str:
+    if callable(value):
+        return str(getattr(value, "__qualname__", value))
     # All digits that a number needs, and no ".0" after a whole one.
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -18,6 +18,7 @@ from veilmap.attacks.reconstruction import Outcome
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.model.training import bias_gradients
 
@@ -28,7 +29,7 @@ def told(matrix, bias) -> Observation:
     """An update whose first layer moved by −ΔW1 and −Δb1, and its last by something."""
     before = np.zeros(TWO_UNITS.size, np.float32)
     change = np.concatenate([np.ravel(matrix), bias, [5.0, 6.0, 7.0]])
-    return Observation(1, "u", before, (before - change).astype(np.float32), 3, 0.0)
+    return Observation.of_weights(1, "u", before, (before - change).astype(np.float32), 3, 0.0)
 
 
 def attack(observation, area=None):
@@ -36,7 +37,9 @@ def attack(observation, area=None):
     scaler = Scaler((10.0, 20.0), (10.0, 10.0))
     known = header.side_knowledge
     known = SideKnowledge(scaler, known.area, known.epsg, 0.0, known.training, 1.0)
-    (found,) = FirstLayer().attack(AttackInput(Header(TWO_UNITS, known), [observation]))
+    (found,) = FirstLayer().attack(
+        AttackInput(Header(NetworkMap.of(TWO_UNITS), known), [observation])
+    )
     return found
 
 

@@ -15,6 +15,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.metrics.transport import emd_m
 from veilmap.model.network import Network
 from veilmap.rounds import cut, parse_interval
@@ -43,10 +44,10 @@ def observe(weeks, keys, training):
     """One update from fresh weights for each week."""
     batches, area = weeks
     network, scaler = Network(initialisation="pytorch"), Scaler.of_area(area)
-    plan = Plan(network, scaler, area, training)
+    plan = Plan(NetworkMap.of(network), scaler, area, training)
     before = network.initialise(0)
     seen = [
-        Observation(
+        Observation.of_weights(
             key[1],
             key[0],
             before,
@@ -56,7 +57,9 @@ def observe(weeks, keys, training):
         )
         for key in keys
     ]
-    return Header(network, SideKnowledge(scaler, area, 32634, 0.0, training, 604_800.0)), seen
+    return Header(
+        NetworkMap.of(network), SideKnowledge(scaler, area, 32634, 0.0, training, 604_800.0)
+    ), seen
 
 
 @pytest.mark.parametrize("training", [FEDSGD, FEDAVG], ids=["fedsgd", "fedavg"])

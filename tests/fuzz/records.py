@@ -29,6 +29,7 @@ from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.stage_file import StageFile
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.reproduction.reproduce import findings_of
 from veilmap.signal_map.signal_map import SCHEMA, MapFacts, SignalMap
 from veilmap.study.compare import compare
@@ -91,7 +92,7 @@ def _model(facts: bytes) -> bytes:
 
 def _part(facts: bytes) -> bytes:
     weights = np.linspace(-1, 1, NETWORK.size, dtype=np.float32)
-    tensors = {"weights_before": weights, "weights_after": np.stack([weights, weights])}
+    tensors = {"state.weights": weights, "message.weights": np.stack([weights, weights])}
     return save(tensors, {"observations": _text(facts)})
 
 
@@ -109,7 +110,7 @@ def _json(content: object) -> bytes:
 
 @cache
 def _header() -> bytes:
-    return _json({"schema": transcript.SCHEMA, **asdict(TRANSCRIPT_HEADER)})
+    return transcript.header_bytes(TRANSCRIPT_HEADER)
 
 
 def _with_header(folder: Path) -> None:
@@ -162,12 +163,12 @@ def _read_header(path: Path) -> None:
 
 def _facts() -> MapFacts:
     scaler, area = Scaler((0.0, 0.0), (9.0, 9.0)), Area(0, 0, 9, 9)
-    return MapFacts("a", NETWORK, scaler, -96.0, area, Projection(32630))
+    return MapFacts("a", NetworkMap.of(NETWORK), scaler, -96.0, area, Projection(32630))
 
 
 RECORDS = {
     "model.safetensors": Record(
-        _json({"schema": SCHEMA, "facts": asdict(_facts())}), SignalMap.load, _model
+        _json({"schema": SCHEMA, "facts": _facts().as_dict()}), SignalMap.load, _model
     ),
     "transcript.json": Record(_header(), _read_header),
     "round-000001-0001.safetensors": Record(

@@ -84,7 +84,7 @@ def seen_with(after):
     prepared = prepare(data, RunSettings.of(**LITTLE, interval="1w"))
     this = prepared.rounds[0]
     weights = prepared.plan.network.initialise(0)
-    update = Observation(this.number, "u0", weights, after(weights), 5, this.start_s)
+    update = Observation.of_weights(this.number, "u0", weights, after(weights), 5, this.start_s)
     return seen_of(prepared, [update])
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import ConfigDict
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
@@ -14,15 +14,10 @@ from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask,
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
-from veilmap.settings import group, parse
+from veilmap.settings import ONE_OR_MORE, group, parse
 from veilmap.study.attack_notation import Methods, methods_of
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
 from veilmap.study.settings import RunSettings, SettingsFile, Task
-
-
-def _listed(value: Any) -> Any:
-    """One text or number is a list of one."""
-    return (value,) if isinstance(value, str | int) else value
 
 
 @dataclass(frozen=True)
@@ -47,11 +42,11 @@ class Question:
     # A user may be named by a number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
-    configurations: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    configurations: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
     gan: bool = False
     seeds: int = 3
     method: Methods = METHODS
-    target: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    target: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
     targets: int = 1
     every: int = 1
     max_rmse_loss_db: float | None = None

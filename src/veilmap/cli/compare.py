@@ -11,6 +11,7 @@ from veilmap.errors import unknown_choice
 from veilmap.study.compare import compare
 from veilmap.study.comparison import Comparison, Matched, Paired
 from veilmap.study.results import NO_ATTACK
+from veilmap.wording import plural
 
 FIGURES = ("rmse_db", "emd_paper", "diverged_share", "distance_m", "home_error_m")
 DATA = {
@@ -112,6 +113,6 @@ def _show_only(found: Comparison) -> None:
     if found.only:
         say("")
     for each in found.only:
-        seeds = f"seed{'s' * (len(each.seeds) > 1)} {', '.join(str(one) for one in each.seeds)}"
+        seeds = f"{plural(len(each.seeds), 'seed')} {', '.join(str(one) for one in each.seeds)}"
         attack = _attack(each.attack, each.target)
         say(f"only in {each.side}: {each.configuration}{attack}, {seeds}")

@@ -15,6 +15,7 @@ from veilmap.flower.node import Request, Sent, respond, steps_for
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.secure.stages import Stage, from_record, to_record
 from veilmap.flower.sum_messages import SECURE
+from veilmap.model.network import Network
 from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
 
@@ -49,7 +50,7 @@ def campaign_of(prepared: Prepared) -> Campaign:
         first_s=first.start_s - (first.number - 1) * interval_s,
         rounds=last.number,
         label_offset_dbm=prepared.plan.label_offset_dbm,
-        network=prepared.plan.network,
+        network=Network(**vars(prepared.plan.network)),
         training=prepared.plan.training,
         seed=prepared.plan.seed,
     )

@@ -13,6 +13,7 @@ from flwr.serverapp.strategy import FedAvg
 
 from veilmap.federation.aggregation import Aggregation
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
 from veilmap.federation.update_validation import Vetting
@@ -29,6 +30,7 @@ from veilmap.flower.node import Request
 from veilmap.flower.secure.roster import FEWEST
 from veilmap.flower.unpacking import unpack
 from veilmap.model.network import Floats
+from veilmap.wording import counted
 
 LOOK_S = 1.0
 # Nodes refuse rounds that are not over by their own clock; Flower allows it 5 s of error.
@@ -100,14 +102,18 @@ class SignalMapStrategy(FedAvg):
             if isinstance(found, str):
                 left_out[name] = found
                 continue
-            refusal = self._conduct.vetting.refusal(found.weights, found.n, before)
+            refusal = self._conduct.vetting.refusal(
+                {WEIGHTS: found.weights}, found.n, {WEIGHTS: before}
+            )
             if refusal is None:
                 del left_out[name]
                 average.add(name, found.weights, found.n)
             else:
                 left_out[name] = refusal.why
             if refusal is None or refusal.is_seen:
-                seen.append(Observation(t, name, before, found.weights, found.n, start_s))
+                seen.append(
+                    Observation.of_weights(t, name, before, found.weights, found.n, start_s)
+                )
         return self._end(t, average.weights(), average.n, seen, left_out)
 
     def _begin(self, server_round: int, arrays: ArrayRecord, grid: Grid) -> Request:
@@ -155,7 +161,7 @@ class SignalMapStrategy(FedAvg):
         if self._conduct.test is None:
             return None
         with np.errstate(all="ignore"):  # weights of 1e38 are finite, what they predict is not
-            rmse_db = self._conduct.test.rmse_db(weights)
+            rmse_db = self._conduct.test.rmse_db({WEIGHTS: weights})
         if math.isfinite(rmse_db):
             return rmse_db
         log.warning("round %d: the map says no number any more; lower --learning-rate", t)
@@ -166,7 +172,7 @@ class SignalMapStrategy(FedAvg):
         return training.aggregate(self._journal.weights, len(self._asked))
 
     def _what(self, outcome: RoundOutcome) -> str:
-        return "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"
+        return counted(len(outcome.users), "update")
 
     def _sender(self, message: Message) -> str:
         return self._asked[message.metadata.src_node_id]

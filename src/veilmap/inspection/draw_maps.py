@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from veilmap.canvas import as_written, colour_range, fitted_sheet
-from veilmap.inspection.labels import counted, shortened
+from veilmap.inspection.labels import shortened
 from veilmap.inspection.maps import MapPanel, Maps
 from veilmap.measurements import Measurements
+from veilmap.wording import counted
 
 _COLUMNS = 4
 _PANEL = 3.2  # the longer side of a map, in inches

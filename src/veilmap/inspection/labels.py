@@ -1,6 +1,8 @@
-"""Words for pictures: names short enough, counts in the right number."""
+"""Labels of pictures: short names, and how many users are shown."""
 
 from collections.abc import Sequence
+
+from veilmap.wording import counted
 
 
 def labels(users: Sequence[str]) -> dict[str, str]:
@@ -22,11 +24,6 @@ def shortened(name: str, longest: int = 12) -> str:
     name = " ".join(name.split())
     tail = longest // 3
     return name if len(name) <= longest else f"{name[: longest - tail - 1]}…{name[-tail:]}"
-
-
-def counted(count: int, what: str) -> str:
-    """Such as "1 user" and "1,200 users"."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def shown_users(shown: int, of_all: int) -> str:

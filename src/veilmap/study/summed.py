@@ -31,7 +31,7 @@ class SumRecorder:
             return
         first, n = self._first, sum(self._average.n.values())
         self.observations.append(
-            Observation(
+            Observation.of_weights(
                 first.round, SUM, first.weights_before, self._average.weights(), n, first.start_s
             )
         )

@@ -146,7 +146,7 @@ def test_a_location_that_jumps_over_a_crease_for_ever_is_given_up_if_asked():
     header = make_header(paper_network("glorot"))
     weights = header.network.initialise(1)
     nonsense = np.random.default_rng(1).normal(0, 1e-3, len(weights)).astype(np.float32)
-    seen = [Observation(1, "u", weights, weights - nonsense, 5, 0.0)]
+    seen = [Observation.of_weights(1, "u", weights, weights - nonsense, 5, 0.0)]
     circling, on = (
         Dlg(PreviousResult(), circling_m=circling_m, max_iterations=4000, keep_path=True).attack(
             AttackInput(header, seen)

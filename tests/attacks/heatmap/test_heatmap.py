@@ -113,7 +113,7 @@ def mixed(header):
         observe(header, around([0.7, 0.2], 30), user="b"),
         silent(header, user="c"),
         observe(header, make_data(np.tile(inside([0.8, 0.2]), (3, 1))), user="d"),
-        Observation(1, "e", first, first - np.float32(1e-3), 3, 1000.0),
+        Observation.of_weights(1, "e", first, first - np.float32(1e-3), 3, 1000.0),
         observe(header, around([0.2, 0.2], 30), user="a", t=2, weights=later),
         seventy_thirty(header, np.repeat([-96.0, 96.0], 10), user="b", t=2, weights=later),
     ]

@@ -6,6 +6,7 @@ from veilmap.cli.console import say, stdout, table
 from veilmap.flower.machines import admission, runs
 from veilmap.flower.machines.ports import Address
 from veilmap.flower.machines.server import LISTEN, PORT, serve
+from veilmap.wording import counted
 
 
 def serve_(
@@ -71,4 +72,4 @@ def stop_(state: Path) -> None:
         state: the server's folder.
     """
     stopped = runs.stop_all(state)
-    say(f"stopped {len(stopped)} run{'' if len(stopped) == 1 else 's'}")
+    say(f"stopped {counted(len(stopped), 'run')}")
