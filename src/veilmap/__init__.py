@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from veilmap.federation.side_knowledge import Header, SideKnowledge
     from veilmap.local_data import Scaler
     from veilmap.maps.network_map import NetworkMap
+    from veilmap.maps.torch_map import ModuleMap, TorchMap
     from veilmap.measurements import Measurements
     from veilmap.model.network import Network
     from veilmap.reproduction.reproduce import Reproduction, reproduce
@@ -50,6 +51,7 @@ __all__ = [
     "Comparison",
     "Header",
     "Measurements",
+    "ModuleMap",
     "Network",
     "NetworkMap",
     "Observation",
@@ -62,6 +64,7 @@ __all__ = [
     "SideKnowledge",
     "SignalMap",
     "Swept",
+    "TorchMap",
     "Training",
     "Transcript",
     "TranscriptWriter",
@@ -89,6 +92,7 @@ _HOMES = {
     "Comparison": "veilmap.study.comparison",
     "Header": "veilmap.federation.side_knowledge",
     "Measurements": "veilmap.measurements",
+    "ModuleMap": "veilmap.maps.torch_map",
     "Network": "veilmap.model.network",
     "NetworkMap": "veilmap.maps.network_map",
     "Observation": "veilmap.federation.observation",
@@ -101,6 +105,7 @@ _HOMES = {
     "SideKnowledge": "veilmap.federation.side_knowledge",
     "SignalMap": "veilmap.signal_map.signal_map",
     "Swept": "veilmap.sweeping.swept",
+    "TorchMap": "veilmap.maps.torch_map",
     "Training": "veilmap.federation.plan",
     "Transcript": "veilmap.transcript",
     "TranscriptWriter": "veilmap.transcript",

@@ -4,6 +4,7 @@ Only what was recorded is compared; figures that came later are no difference.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from math import isclose
 from pathlib import Path
@@ -12,19 +13,28 @@ from typing import Any
 RECORDED = Path(__file__).with_name("recorded.json")
 # Recorded name of a figure, method or setting → what it is called now.
 RENAMED: dict[str, str] = {}
-# Of figures that follow the weights smoothly, and so are nearly the same on every machine.
+
+# On another kind of machine what follows the weights smoothly is nearly the same,
 NEARLY = 1e-3
 SMOOTH = {
-    "rmse_db", "rmse_past_db", "rmse_constant_db", "norm", "layer_norms.0", "layer_norms.1",
-    "layer_norms.2", "points", "points_before", "points_share", "kept_share", "measurements",
-    "label_offset_dbm", "interval_s", "begun",
+    "rmse_db", "rmse_past_db", "rmse_constant_db", "norm", "layer_norms", "points", "points_share",
+    "points_before", "kept_share", "label_offset_dbm", "interval_s", "begun", "measurements",
 }  # fmt: skip
-# Of figures that are counted or given, and so are the same on every machine.
+# what is counted or given is the same,
 COUNTED = {
-    "attack", "cell", "configuration", "defence", "defended", "epsg", "n", "round", "rounds", "seed",
-    "size", "start", "step", "target", "test_points", "turns", "user", "users",
+    "attack", "cell", "claim", "configuration", "count", "defence", "defended", "epsg", "n",
+    "round", "rounds", "seed", "size", "start", "step", "target", "test_points", "turns", "user",
+    "users",
 }  # fmt: skip
+# and of a run's other numbers, as an attack may end elsewhere, few are far off.
+FAR, FEW = 0.05, 0.1
+
+NOT_THERE = "not there"
+# What tells one row of a table from another.
+KEYS = ("configuration", "attack", "target", "user", "seed", "round", "rank")
 _SHOWN = 12
+
+Flat = dict[str, Any]
 
 
 def load_recorded(path: Path = RECORDED) -> dict[str, Any]:
@@ -33,59 +43,75 @@ def load_recorded(path: Path = RECORDED) -> dict[str, Any]:
     return content
 
 
-def differences(recorded: Any, now: Any, *, exact: bool) -> list[str]:
-    """``rows.rmse_db: 7.0646 → 7.0651``, one for each figure that changed; empty if none did."""
-    return list(_differences(_renamed(recorded), now, "", exact))
+def changes(recorded: Mapping[str, Any], now: Mapping[str, Any], *, exact: bool) -> list[str]:
+    """``rows.rmse_db[2] (user ann): 7.06 → 7.07``, a line for each figure; empty if none did."""
+    was, is_now = dict(_flat(_renamed(recorded))), dict(_flat(now))
+    pairs = {label: (value, is_now.get(label, NOT_THERE)) for label, value in was.items()}
+    changed = _changed_bits(pairs) if exact else _changed_clearly(pairs)
+    return [
+        f"{label}{_row(label, was)}: {pairs[label][0]!r} → {pairs[label][1]!r}" for label in changed
+    ]
 
 
 def message(run: str, changed: list[str]) -> str:
-    """For an assertion: the run, and what changed, before → now."""
-    more = f"\n  … and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
-    return (
-        f"{run}: {len(changed)} figures changed (before → now); if that was meant, record them "
-        f"again with python -m tests.unchanged.record:\n  " + "\n  ".join(changed[:_SHOWN]) + more
-    )
+    """For an assertion: the run, and what changed."""
+    more = [f"… and {len(changed) - _SHOWN} more"] if len(changed) > _SHOWN else []
+    what_to_do = "if that is meant, run python -m tests.unchanged.record, and say why in the commit"
+    return "\n  ".join([f"{run} changed; {what_to_do}:", *changed[:_SHOWN], *more])
 
 
-def _differences(before: Any, now: Any, path: str, exact: bool) -> Iterator[str]:
-    if isinstance(before, Mapping) and "values" in before:
-        yield from _of_column(before, now, path, exact)
-    elif isinstance(before, Mapping) and isinstance(now, Mapping):
-        for name, value in before.items():
-            inner = f"{path}.{name}" if path else name
-            if name in now:
-                yield from _differences(value, now[name], inner, exact)
-            else:
-                yield f"{inner}: {_short(value)} → not there"
-    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
-        for place, (was, is_now) in enumerate(zip(before, now, strict=True)):
-            if not _same(was, is_now, path, exact):
-                yield f"{path}[{place}]: {was!r} → {is_now!r}"
-    elif not _same(before, now, path, exact):
-        yield f"{path}: {_short(before)} → {_short(now)}"
+def _changed_bits(pairs: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    return [label for label, (before, now) in pairs.items() if before != now]
 
 
-def _of_column(before: Mapping[str, Any], now: Any, path: str, exact: bool) -> Iterator[str]:
-    """A long column: its hash decides where bits count, its rounded values say what changed."""
-    if not isinstance(now, Mapping):
-        yield f"{path}: {_short(before['values'])} → {_short(now)}"
-        return
-    changed = list(_differences(before["values"], now["values"], path, exact))
-    yield from changed
-    if exact and not changed and before["bits"] != now["bits"]:
-        yield f"{path}: {_short(before['values'])} → the same to six digits, in other bits"
+def _changed_clearly(pairs: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    found, far, others = [], [], 0
+    for label, (before, now) in pairs.items():
+        name = _name(label)
+        if now == NOT_THERE:
+            found.append(label)
+        elif name in SMOOTH | COUNTED:
+            found += [] if _is_near(before, now, NEARLY * (name in SMOOTH)) else [label]
+        elif isinstance(before, float):
+            others += 1
+            far += [] if _is_near(before, now, FAR) else [label]
+    return found + (far if len(far) > FEW * others else [])
 
 
-def _same(before: Any, now: Any, path: str, exact: bool) -> bool:
-    if exact or _ends(path, COUNTED):
-        return bool(before == now)
-    if _ends(path, SMOOTH) and isinstance(before, float | int) and isinstance(now, float | int):
-        return isclose(before, now, rel_tol=NEARLY)
-    return True
+def _is_near(before: Any, now: Any, tolerance: float) -> bool:
+    numbers = isinstance(before, float | int) and isinstance(now, float | int)
+    return isclose(before, now, rel_tol=tolerance) if numbers else before == now
 
 
-def _ends(path: str, names: set[str]) -> bool:
-    return any(f".{path}".endswith(f".{name}") for name in names)
+def _flat(figures: Any, label: str = "") -> Iterator[tuple[str, Any]]:
+    """Each figure with its place, such as ``rows.rmse_db[2]``."""
+    if isinstance(figures, Mapping) and "values" in figures:
+        yield from _flat(figures["values"], label)
+        yield f"{label}, all bits", figures["bits"]
+    elif isinstance(figures, Mapping):
+        for name, value in figures.items():
+            yield from _flat(value, f"{label}.{name}" if label else name)
+    elif isinstance(figures, list):
+        for place, value in enumerate(figures):
+            yield f"{label}[{place}]", value
+    else:
+        yield label, figures
+
+
+def _name(label: str) -> str:
+    """Of the figure alone: ``rows.rmse_db[2]`` → ``rmse_db``, ``history.norms.0`` → ``norms``."""
+    return re.sub(r"(\.\d+)?(\[\d+\])?$", "", label).rpartition(".")[2]
+
+
+def _row(label: str, figures: Flat) -> str:
+    """`` (attack dlg, round 3)``, where that tells the row from others."""
+    found = re.fullmatch(r"(.*?)\.[^.]+(?:\.\d+)?(\[\d+\])", label)
+    if found is None:
+        return ""
+    table, place = found.groups()
+    named = {key: figures.get(f"{table}.{key}{place}") for key in KEYS}
+    known = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
+    return f" ({known})" if known else ""
 
 
 def _renamed(recorded: Any) -> Any:
@@ -95,8 +121,3 @@ def _renamed(recorded: Any) -> Any:
     if isinstance(recorded, list):
         return [_renamed(each) for each in recorded]
     return RENAMED.get(recorded, recorded) if isinstance(recorded, str) else recorded
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 100 else f"{text[:97]}..."

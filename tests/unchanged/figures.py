@@ -7,6 +7,7 @@ for people, and what follows from other figures.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from math import fsum, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ WORDS = {"label", "trained", "refused", "defences", "says", "paper", "note", "va
 FOLLOWS = {"start_s", "emd_paper", "emd_random_paper", "true_places", "key_name"}
 LEFT_OUT = TIMINGS | WORDS | FOLLOWS
 # A longer column is kept as a hash of its bits, with the values to so many digits beside it.
-LONG, DIGITS = 4, 6
+LONG, DIGITS = 4, 5
 
 
 def of_run(folder: Path) -> Figures:
@@ -71,7 +72,7 @@ def of_array(values: np.ndarray) -> Figures:
 def _bits(values: np.ndarray) -> Figures:
     return {
         "bits": _hash(np.ascontiguousarray(values).tobytes()),
-        "norm": float(np.linalg.norm(values.astype(np.float64))),
+        "norm": sqrt(fsum(np.square(values, dtype=np.float64))),  # no BLAS, whose threads change it
     }
 
 
@@ -154,13 +155,14 @@ def of_reproduction(folder: Path) -> Figures:
 
 
 def columns(rows: Iterable[Mapping[str, Any]]) -> Figures:
-    """``[{"a": 1, "b": 5}, {"a": 2, "b": 5}]`` → ``{"a": [1, 2], "b": 5}``.
+    """``[{"a": 1, "b": 5}, {"a": 2, "b": 5}]`` → ``{"count": 2, "a": [1, 2], "b": 5}``.
 
     None where a row lacks the figure; one value alone where all rows have the same.
     """
     table = [dict(row) for row in rows]
     names = dict.fromkeys(name for row in table for name in row if name not in LEFT_OUT)
-    return {name: _column([row.get(name) for row in table]) for name in names}
+    found = {name: _column([row.get(name) for row in table]) for name in names}
+    return {"count": len(table)} | found
 
 
 def _column(values: Sequence[Any]) -> Any:

@@ -6,7 +6,7 @@ the weights smoothly are nearly the same, and counts are the same.
 
 import pytest
 
-from tests.unchanged.comparing import differences, load_recorded, message
+from tests.unchanged.comparing import changes, load_recorded, message
 from tests.unchanged.fingerprint import fingerprint, what_differs
 from tests.unchanged.runs import RUNS, Workshop, figures_of
 
@@ -22,7 +22,7 @@ def work(tmp_path_factory):
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run}, {HOW}")
 def test_a_run_gives_what_was_recorded(run, work):
-    changed = differences(RECORDED["runs"][run], figures_of(work, run), exact=not OTHER)
+    changed = changes(RECORDED["runs"][run], figures_of(work, run), exact=not OTHER)
     assert not changed, message(run, changed)
 
 
