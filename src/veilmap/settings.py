@@ -152,8 +152,12 @@ def _say(fault: ErrorDetails) -> str:
 
 def plain(settings: Any) -> dict[str, Any]:
     """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
-    values = ((each.name, getattr(settings, each.name)) for each in fields(settings))
-    return {name: _plain(value) for name, value in values if value is not None}
+    values = {each: getattr(settings, each.name) for each in fields(settings)}
+    return {
+        each.name: plain(value) if is_dataclass(each.type) else _plain(value)
+        for each, value in values.items()
+        if value is not None
+    }
 
 
 def _plain(value: Any) -> Any:

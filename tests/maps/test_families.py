@@ -48,7 +48,7 @@ def test_a_text_is_read_with_its_settings():
         (Bumps, r"map Bumps is a class; give an instance: Bumps\(\)"),
         (
             WithoutVerbs(),
-            "map WithoutVerbs has no start, no answer, no combine, no predict; add what is",
+            "map WithoutVerbs has no start, no answer, no combine, no predict; add",
         ),
         (object(), "map object must be a frozen dataclass, whose fields are its settings"),
     ],
