@@ -18,12 +18,14 @@ from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.defences.step import UpdateStep
 from veilmap.errors import UserError, shown
+from veilmap.federation.map_family import flat_change
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
@@ -216,13 +218,16 @@ class _Work:
     def _predict(self, observation: Observation) -> PredictedError | None:
         header, known = self._seen.transcript.header, self._seen.transcript.header.side_knowledge
         batch = self._batch(observation.round)
+        # The theorems speak of the units of a dense network's first layer.
+        if not isinstance(header.map, Network):
+            return None
         if batch is None or any(isinstance(step_of(text), UpdateStep) for text in known.defence):
             return None
         labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
         mini_batch = known.scaler.standardise(batch.xy_m), labels
         pairs = stream(self._settings.who.seed, "lipschitz", observation.round)
         return predict_error(
-            header.network,
+            header.map,
             observation.weights_before,
             mini_batch,
             known.scaler,
@@ -298,6 +303,10 @@ def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:
 
 
 def _layer_norms(header: Header, observation: Observation) -> tuple[float, ...]:
+    """Of the leaked gradient: of a dense network layer by layer, of another map as a whole."""
+    if not isinstance(header.map, Network):
+        change = flat_change(observation.state, observation.message)
+        return (float(np.linalg.norm(change.astype(np.float64))),)
     # In float64: the square of an element of 1e20 is no float32, and no JSON has its infinity.
-    layers = header.network.layers(leaked_gradient(observation))
+    layers = header.map.layers(leaked_gradient(observation))
     return tuple(float(np.hypot(np.linalg.norm(w), np.linalg.norm(b))) for w, b in layers)
