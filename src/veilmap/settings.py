@@ -1,4 +1,4 @@
-"""Settings from TOML, JSON and keywords: dataclasses filled and checked, all errors at once."""
+"""Settings from TOML, JSON and keywords, as checked dataclasses; reports all errors at once."""
 
 import difflib
 import json
@@ -19,7 +19,7 @@ _LONGEST_NAME = 80
 
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
-    """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
+    """Convert nested mappings, as TOML and JSON give them, to a dataclass of dataclasses."""
     faults = _unknown(kind, values)
     try:
         settings = TypeAdapter(kind).validate_python(values)
@@ -51,38 +51,39 @@ def load_toml(path: Path) -> dict[str, Any]:
         ) from None
     # ValueError: of the library, or a number of more digits than Python reads.
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path.name} is not TOML: {error}; mend it there") from None
+        raise UserError(f"{path.name} is not TOML: {error}; fix it there") from None
 
 
 def load_json(content: str | bytes, source: str, way_out: str) -> dict[str, Any]:
-    """The object that a JSON text is.
+    """Parse a JSON object.
 
     Raises:
-        UserError: it is broken or no object; ``source`` begins the message, ``way_out`` ends it.
+        UserError: it is broken or not an object; ``source`` begins the message, ``way_out`` ends
+            it.
     """
     try:
         found = json.loads(content)
     except json.JSONDecodeError as error:
         why = f"{error.msg} at line {error.lineno}, column {error.colno}"
     except UnicodeDecodeError as error:
-        why = f"no UTF-8 at {place(error)}"
+        why = f"not UTF-8 at {place(error)}"
     except (ValueError, RecursionError) as error:
         why = str(error)
     else:
         if isinstance(found, dict):
             return found
-        why = f"an object is wanted, got {shown(found)}"
+        why = f"it must be an object, got {shown(found)}"
     raise UserError(f"{source} ({why}); {way_out}")
 
 
 def place(error: UnicodeDecodeError) -> str:
-    """Where a text is not what it should be."""
+    """Where the text cannot be decoded."""
     line = error.object.count(b"\n", 0, error.start) + 1
     return f"byte {error.start:,}, line {line:,}"
 
 
 def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Flat keywords sorted into the dataclasses that ``kind`` is made of.
+    """Sort flat keywords into the dataclasses that ``kind`` consists of.
 
     ``group(RunSettings, {"epochs": 1})`` is ``{"training": {"epochs": 1}}``.
     """
@@ -119,7 +120,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _say(fault: ErrorDetails) -> str:
-    # Our own checks say the value themselves and arrive with pydantic's prefix.
+    # Our own checks include the value and arrive with pydantic's prefix.
     message = fault["msg"]
     own = message.removeprefix("Value error, ")
     steps = (str(step)[:_LONGEST_NAME] for step in fault["loc"])
@@ -133,7 +134,7 @@ def _say(fault: ErrorDetails) -> str:
 
 
 def plain(settings: Any) -> dict[str, Any]:
-    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
+    """A dataclass in JSON's and TOML's types: lists for tuples, without None."""
     return {
         name: plain(value) if is_dataclass(value) else _list(value)
         for name, value in ((each.name, getattr(settings, each.name)) for each in fields(settings))
@@ -142,7 +143,7 @@ def plain(settings: Any) -> dict[str, Any]:
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """Tables of plain values as TOML; JSON's text, numbers, truth values and lists are TOML too."""
+    """Tables of plain values as TOML; JSON strings, numbers, booleans and lists are valid TOML."""
     lines = []
     for name, values in tables.items():
         lines += [f"[{name}]"]
