@@ -1,13 +1,16 @@
 """The list of commands, and how a run of any of them ends."""
 
 import sys
+from errno import EDQUOT, EFBIG, ENOSPC, EROFS
 from io import TextIOWrapper
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from veilmap.cli.config import layer_files
 from veilmap.cli.renamed import renamed_shown, with_new_options
-from veilmap.errors import UserError, cut
+from veilmap.cli.standard_output import checked_output, give_up
+from veilmap.errors import UserError, cannot_write, cut
 from veilmap.shell import option_name
 
 COMMANDS = {
@@ -44,6 +47,8 @@ EXTRAS = {
     "Crypto": "flower",
     "ray": "simulation",
 }
+# Errors that only a write can end in.
+NO_ROOM = (ENOSPC, EDQUOT, EFBIG, EROFS)
 
 
 def make_app() -> App:
@@ -76,27 +81,37 @@ def run(arguments: list[str] | None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # η in a Latin-1 terminal is no reason to stop
     try:
-        with renamed_shown():
+        with checked_output(), renamed_shown():
             make_app()(with_new_options(arguments), exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
-        from veilmap.cli.console import visible
-
-        message = visible(cut(" ".join(str(error).split())))
-        print(f"veilmap: error: {message}", file=sys.stderr)
-        sys.exit(2)
+        _end(str(error))
     except ImportError as error:
         missing = _missing(error)
         if missing is None:
             raise
         way_out = f"get it with: pip install 'veilmap[{EXTRAS[missing]}]'"
-        print(f"veilmap: error: {missing} is not installed; {way_out}", file=sys.stderr)
-        sys.exit(2)
+        _end(f"{missing} is not installed; {way_out}")
     except OSError as error:
-        from veilmap.cli.console import visible
+        _end(_unforeseen(error))
 
-        where = "" if error.filename is None else f"{error.filename}: "
-        print(f"veilmap: error: {visible(where)}{error.strerror or error}", file=sys.stderr)
-        sys.exit(2)
+
+def _end(message: str) -> NoReturn:
+    from veilmap.cli.console import visible
+
+    try:
+        print(f"veilmap: error: {visible(cut(' '.join(message.split())))}", file=sys.stderr)
+    except OSError:
+        give_up(sys.stderr)
+    sys.exit(2)
+
+
+def _unforeseen(error: OSError) -> str:
+    """What a library says of its own files; ours are named where they are read and written."""
+    if error.errno in NO_ROOM:
+        what = error.filename or "a temporary file"
+        return str(cannot_write(what, error, "make room, or set TMPDIR to a place with room"))
+    where = "" if error.filename is None else f"{error.filename}: "
+    return f"{where}{error.strerror or error}"
 
 
 def _missing(error: BaseException | None) -> str | None:
