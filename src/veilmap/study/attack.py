@@ -16,7 +16,6 @@ from veilmap.attacks.gradient_matching.starts import PreviousResult
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
-from veilmap.defences.step import UpdateStep
 from veilmap.errors import UserError, shown
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
@@ -30,7 +29,6 @@ from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.seen import Seen, open_seen
-from veilmap.study.step_notation import step_of
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
 
@@ -216,7 +214,7 @@ class _Work:
     def _predict(self, observation: Observation) -> PredictedError | None:
         header, known = self._seen.transcript.header, self._seen.transcript.header.side_knowledge
         batch = self._batch(observation.round)
-        if batch is None or any(isinstance(step_of(text), UpdateStep) for text in known.defence):
+        if batch is None:
             return None
         labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
         mini_batch = known.scaler.standardise(batch.xy_m), labels

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from veilmap.attacks.secure_sum import SUM
+from veilmap.defences.declarations import acts_on_points
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
@@ -34,8 +35,9 @@ class Seen:
     """A transcript with what is known about it.
 
     ``truth`` is None where nobody can tell; ``why_no_truth`` says why. ``batches`` are the points
-    trained on, where they are known: a defence chooses and moves points. ``refused`` says of users
-    whose updates the server did not take why, as far as the run tells.
+    that updates were made from, where they are known: a defence chooses and moves points, and may
+    alter the update. ``refused`` says of users whose updates the server did not take why, as far as
+    the run tells.
     """
 
     path: Path | None
@@ -58,13 +60,14 @@ def seen_of(
 
     Where they are sums, ``senders`` are those in them.
     """
+    unaltered = all(map(acts_on_points, prepared.plan.defence.steps))
     return Seen(
         None,
         Recorded(prepared.header, observations, senders),
         prepared.settings.configuration,
         prepared.data.timezone,
         _truth(prepared),
-        batches=batches or {},
+        batches=batches if batches and unaltered else {},
     )
 
 
@@ -138,8 +141,10 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
 
 
 def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None) -> Seen:
-    # A run from before a table was there had its defaults.
+    # A run from before a table was there had its defaults. What its defence did is in the
+    # transcript; that of another package need not be installed to know where users were.
     tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
+    tables["protection"] = {}
     settings = parse(RunSettings, tables, str(folder.settings))
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)
