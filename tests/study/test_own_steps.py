@@ -19,9 +19,9 @@ from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.settings import load_toml, parse, plain
 from veilmap.study.configuration import configure
+from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
 from veilmap.study.protection import Protection
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings, SettingsFile
 from veilmap.study.step_notation import DEFENCES, step_of
 from veilmap.study.train import train_prepared
@@ -213,7 +213,7 @@ def test_theory_speaks_of_updates_that_no_step_altered(small_campus):
         prepared = prepare(small_campus, RunSettings.of(defence=[step], **SMALL))
         seen = Recorder(prepared.users)
         run = train_prepared(prepared, seen, keep=prepared.users)
-        known = seen_of(prepared, seen.observations, run.batches)
+        known = evidence_of(prepared, seen.observations, run.batches)
         done = veilmap.attack(known, method="first_layer", theory="theorem 1")
         assert {each is not None for each in done.predicted.values()} == {spoken_of}
 

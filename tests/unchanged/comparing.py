@@ -12,7 +12,7 @@ from typing import Any
 
 RECORDED = Path(__file__).with_name("recorded.json")
 # Recorded name of a figure, method or setting → what it is called now.
-RENAMED: dict[str, str] = {}
+RENAMED = {"neurons": "first_layer", "under.neurons": "under.first_layer"}
 
 # On another kind of machine what follows the weights smoothly is nearly the same,
 NEARLY = 1e-3

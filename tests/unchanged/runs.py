@@ -12,8 +12,8 @@ import veilmap
 from tests.unchanged import figures
 from tests.unchanged.world import write_world
 
-ALL_METHODS = ("dlg", "search", "neurons", "heatmap")
-COARSE = {"cells": 40, "finest_m": 60.0}  # squares of the heat map
+ALL_METHODS = ("dlg", "search", "first_layer", "heatmap")
+COARSE = {"grid_cells": 40, "finest_m": 60.0}  # squares of the heat map
 SHORT = {"max_iterations": 40}
 
 Figures = dict[str, Any]
