@@ -1,4 +1,4 @@
-"""How settings are written on a command line."""
+"""Settings as command-line options."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def option_name(field: str) -> str:
-    """``max_accuracy_m`` → ``max-accuracy``: units belong to the code, not to the shell."""
+    """``max_accuracy_m`` → ``max-accuracy``: option names have no units."""
     return re.sub(r"_(m|s|db|dbm)$", "", field.strip("_")).replace("_", "-")
 
 
@@ -26,5 +26,5 @@ def _words(option: str, value: Any) -> Iterator[str]:
         yield option
         yield from map(str, value)
     else:
-        # With a sign of equality a negative number is no option.
+        # With an equals sign a negative number is not read as an option.
         yield f"{option}={value}"

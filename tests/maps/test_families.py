@@ -45,9 +45,12 @@ def test_a_text_is_read_with_its_settings():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Bumps, r"must be an object, got the class Bumps; give Bumps\(…\)"),
-        (WithoutVerbs(), "map 'empty' has no start, answer, combine, predict; a map family needs"),
-        (object(), "must be a frozen dataclass with a class attribute name, got <object"),
+        (Bumps, r"map Bumps is a class; give an instance: Bumps\(\)"),
+        (
+            WithoutVerbs(),
+            "map WithoutVerbs has no start, no answer, no combine, no predict; add",
+        ),
+        (object(), "map object must be a frozen dataclass, whose fields are its settings"),
     ],
 )
 def test_an_object_that_is_no_map_is_refused_with_a_way_out(given, message, small_campus):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veilmap.sources.campus.radio import Network
+from veilmap.sources.campus.radio import RadioNetwork
 from veilmap.sources.campus.streets import WALKING_M_S, Routes, Streets
 from veilmap.sources.campus.world import EVENLY, Array, Campus, Index
 from veilmap.streams import stream
@@ -64,7 +64,7 @@ class Stays:
         return stay
 
 
-def live(world: Campus, streets: Streets, network: Network, seed: int, person: int) -> Stays:
+def live(world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int) -> Stays:
     """The whole time of one person, day by day."""
     places_m = _places(world, network, seed, person)
     place, leave_s = _plan(world, stream(seed, "campus", "plan", person))
@@ -78,7 +78,7 @@ def live(world: Campus, streets: Streets, network: Network, seed: int, person: i
     return Stays(place, arrive_s, stayed_s + walks_s[:-1], way, routes, places_m)
 
 
-def _places(world: Campus, network: Network, seed: int, person: int) -> Array:
+def _places(world: Campus, network: RadioNetwork, seed: int, person: int) -> Array:
     """Home, work, then the third places that this person likes, the dearest first."""
     corner = stream(seed, "campus", "venues").random(2)
     west, east = np.array(VENUES_IN)
@@ -94,7 +94,7 @@ def _places(world: Campus, network: Network, seed: int, person: int) -> Array:
 
 
 def _first_places(
-    world: Campus, network: Network, draw: np.random.Generator
+    world: Campus, network: RadioNetwork, draw: np.random.Generator
 ) -> tuple[Array, Array]:
     """(home, work): of some homes the one with the clearest cell, and work at its fringe."""
     homes, works = (draw.uniform(*box, (CANDIDATES, 2)) for box in (FIRST_HOME, FIRST_WORK))

@@ -37,7 +37,7 @@ SHIFT_M, TURN_DEG = 40.0, 8.0
 
 
 @dataclass(frozen=True)
-class Network:
+class RadioNetwork:
     """The cells of one provider: site, direction and shadowing of each."""
 
     site: Index
@@ -46,7 +46,7 @@ class Network:
     shadowing: Fields  # one per site, and a common one
 
     @classmethod
-    def draw(cls, world: Campus, seed: int, provider: int) -> "Network":
+    def draw(cls, world: Campus, seed: int, provider: int) -> "RadioNetwork":
         """Every second cell of the world, three to a site."""
         draw = stream(seed, "campus", "network", provider)
         site, sector = np.divmod(np.arange(len(range(provider, world.cells, PROVIDERS))), SECTORS)

@@ -13,7 +13,7 @@ from veilmap.sources.campus.attachment import attach
 from veilmap.sources.campus.fixes import locate
 from veilmap.sources.campus.logger import moments
 from veilmap.sources.campus.people import live
-from veilmap.sources.campus.radio import PROVIDERS, Network
+from veilmap.sources.campus.radio import PROVIDERS, RadioNetwork
 from veilmap.sources.campus.signal import drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
@@ -39,7 +39,7 @@ def simulate(
     first ones stay as they are. ``watch`` goes through the people and may show how far it is.
     """
     streets = Streets.draw(world, stream(seed, "campus", "streets"))
-    networks = [Network.draw(world, seed, provider) for provider in range(PROVIDERS)]
+    networks = [RadioNetwork.draw(world, seed, provider) for provider in range(PROVIDERS)]
     people = [
         _measure(world, streets, networks[person % PROVIDERS], seed, person)
         for person in watch(range(world.users))
@@ -59,7 +59,7 @@ def simulate(
 
 
 def _measure(
-    world: Campus, streets: Streets, network: Network, seed: int, person: int
+    world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int
 ) -> pl.DataFrame:
     """All rows of one person, with numbered cells and a power that is not yet levelled."""
     stays = live(world, streets, network, seed, person)
