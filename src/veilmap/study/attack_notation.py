@@ -14,7 +14,7 @@ from veilmap.strategy import as_text
 
 RENAMED = {"neurons": "first_layer"}
 # Results write "none" where there was no attack.
-REGISTRY: Registry[Attack] = Registry(
+ATTACK_METHODS: Registry[Attack] = Registry(
     "attack", ATTACKS, ("oracle", "reads", "attack"), ("none", *RENAMED)
 )
 
@@ -76,7 +76,7 @@ def _split(text: str) -> Iterator[str]:
 
 def _method_of(given: Any) -> Method:
     if not isinstance(given, str):
-        refuse(REGISTRY.faults(given))
+        refuse(ATTACK_METHODS.faults(given))
         method: Attack = given
         return method
     name, values = name_and_values(given)
@@ -84,7 +84,7 @@ def _method_of(given: Any) -> Method:
         warn_renamed(f"the method {name}", RENAMED[name])
         name = RENAMED[name]
     if name not in ATTACKS:
-        return REGISTRY.of_text(given)
+        return ATTACK_METHODS.of_text(given)
     if values:
         raise UserError(
             f"{name} takes its settings as options of their own, not after a colon; "
