@@ -33,25 +33,27 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     return settings
 
 
+def with_new_names(kind: Any, values: Any) -> Any:
+    """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
+    if not (is_dataclass(kind) and isinstance(values, Mapping)):
+        return values
+    hints, found = get_type_hints(kind), dict[str, Any]()
+    renamed: dict[str, str] = dict(getattr(kind, "renamed", ()))
+    old: str
+    for old, value in values.items():
+        name = renamed.get(old, old)
+        if name != old:
+            warn_renamed(f"the setting {old}", name)
+        found[name] = with_new_names(hints.get(name), value)
+    return found
+
+
 def _as_list(value: Any) -> Any:
     return (value,) if isinstance(value, str | int) else value
 
 
 # Of a field that takes several values: one text or number is a list of one.
 ONE_OR_MORE = BeforeValidator(_as_list)
-
-
-def with_new_names(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
-    hints, renamed, found = get_type_hints(kind), dict(getattr(kind, "renamed", ())), {}
-    for old, value in values.items():
-        name = renamed.get(old, old)
-        if name != old:
-            warn_renamed(f"the setting {old}", name)
-        inner = hints.get(name)
-        nested = is_dataclass(inner) and isinstance(value, Mapping)
-        found[name] = with_new_names(cast("type", inner), value) if nested else value
-    return found
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -152,11 +154,15 @@ def _say(fault: ErrorDetails) -> str:
 
 
 def plain(settings: Any) -> dict[str, Any]:
-    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
-    values = {each: getattr(settings, each.name) for each in fields(settings)}
+    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values.
+
+    A field that is declared as a dataclass is a table; any other object with a name is its text.
+    """
+    hints = get_type_hints(type(settings))
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     return {
-        each.name: plain(value) if is_dataclass(each.type) else _plain(value)
-        for each, value in values.items()
+        name: plain(value) if is_dataclass(hints[name]) else _plain(value)
+        for name, value in values.items()
         if value is not None
     }
 

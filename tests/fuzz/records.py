@@ -33,9 +33,9 @@ from veilmap.maps.network_map import NetworkMap
 from veilmap.reproduction.reproduce import findings_of
 from veilmap.signal_map.signal_map import SCHEMA, MapFacts, SignalMap
 from veilmap.study.compare import compare
+from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
-from veilmap.study.seen import open_seen
 from veilmap.study.settings import RunSettings
 from veilmap.sweeping.record import Record as Finished
 from veilmap.sweeping.spec import read_spec
@@ -189,7 +189,7 @@ RECORDS = {
         _json(RESULTS), lambda path: compare(path, path.with_name("other.json")), beside=_with_other
     ),
     "board/results.json": Record(_json(BOARD), lambda path: findings_of(path.parent)),
-    "settings.json": Record(_settings(), lambda path: open_seen(path.parent), beside=_with_run),
+    "settings.json": Record(_settings(), lambda path: open_evidence(path.parent), beside=_with_run),
     "places.npz": Record(
         np.arange(48.0).tobytes(),
         _giving_up(lambda path: unpack(path.read_bytes()), ValueError),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.study.foreign_attacks import Corner
+from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.geo import Projection
@@ -348,6 +349,19 @@ def test_an_attack_of_anybody_runs_among_ours(run, tmp_path):
     )
     drawn = attack_pictures(result)
     assert set(drawn) == {"whereabouts.png", "rounds.png"}
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_an_attack_gets_a_long_series_in_one_call_if_it_asks_for_that(run, monkeypatch, joint):
+    monkeypatch.setitem(UPDATES_AT_ONCE, "cpu", 3)
+    monkeypatch.setattr(Corner, "all_at_once", joint, raising=False)
+    calls, attacks = [], Corner.attack
+    monkeypatch.setattr(
+        Corner, "attack", lambda self, g: calls.append(len(g.observations)) or attacks(self, g)
+    )
+    rounds = len(attack(run, method=[Corner()]).norms)
+    assert rounds > 3
+    assert calls == ([rounds] if joint else [3] * (rounds // 3) + [rounds % 3] * (rounds % 3 > 0))
 
 
 class Blind(Corner):

@@ -18,9 +18,8 @@ from veilmap.study.attack import attack
 from veilmap.study.attack_files import attack_results
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.degenerate import ONE_PLACE, ONE_SIGNAL
+from veilmap.study.evidence.evidence import KeptUpdates, evidence_of
 from veilmap.study.prepare import prepare
-from veilmap.study.recorded import Recorded
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 
 LITTLE = {"hidden": [8, 6], "activations": ["relu", "sigmoid"], "dropout": [0.0, 0.0]}
@@ -85,7 +84,7 @@ def seen_with(after):
     this = prepared.rounds[0]
     weights = prepared.plan.network.initialise(0)
     update = Observation.of_weights(this.number, "u0", weights, after(weights), 5, this.start_s)
-    return seen_of(prepared, [update])
+    return evidence_of(prepared, [update])
 
 
 UPDATES = {
@@ -128,6 +127,6 @@ def test_scores_that_are_no_number_are_refused_where_they_arise():
 
 def test_recorded_nothing_is_an_error_that_says_what_may_be_wrong():
     seen = seen_with(UPDATES["zero"])
-    empty = replace(seen, transcript=Recorded(seen.transcript.header, []))
+    empty = replace(seen, updates=KeptUpdates(seen.updates.header, []))
     with pytest.raises(UserError, match="or what phones sent was no update; train again"):
         attack(empty, AttackSettings.of(**QUICK))

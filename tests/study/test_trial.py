@@ -10,9 +10,9 @@ from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
+from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train, train_prepared
 from veilmap.study.trial import SameRound, trial
@@ -82,7 +82,7 @@ def test_theory_speaks_of_the_points_trained_on_where_they_are_known(small_campu
     for name in ("fedsgd + farthest:num=1", "fedsgd + farthest:num=1 + dp:epsilon=100"):
         prepared, seen = prepare(small_campus, configure(SETTINGS, name)), Recorder()
         run = train_prepared(prepared, seen, keep=prepared.users)
-        found = attack(seen_of(prepared, seen.observations, run.batches), QUICK, theory=True)
+        found = attack(evidence_of(prepared, seen.observations, run.batches), QUICK, theory=True)
         predicted[name] = list(found.predicted.values())
     exact, noisy = predicted.values()
     assert max(each.error_m for each in exact) == pytest.approx(0, abs=1e-3)

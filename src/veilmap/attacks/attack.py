@@ -23,7 +23,9 @@ class AttackInput:
 
     Attributes:
         header: the network and the side knowledge.
-        observations: the updates to attack.
+        observations: updates of one user, or sums of all, in the order of their rounds. Long
+            series come in several calls, to bound memory; an attack with an attribute
+            ``all_at_once`` that is true gets them in one.
         on_done: call it with the number of updates that were finished since the last call.
         device: where to compute; an attack without code for a GPU may ignore it.
     """

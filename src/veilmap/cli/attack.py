@@ -24,8 +24,9 @@ from veilmap.study.attack_notation import methods_of
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
 from veilmap.study.degenerate import ONE_PLACE, is_one_place
+from veilmap.study.evidence.evidence import Evidence
+from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.seen import Seen, open_seen
 
 DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
 SearchOptions = Annotated[Search, grouped("search", 2)]
@@ -103,9 +104,9 @@ def attack_(
     settings = AttackSettings(who, dlg, search, heatmap)
     torch_device(device)  # before the data are read, which may take long
     measurements = None if data is None else read_and_say(data, columns, reading)
-    seen = open_seen(run, measurements, cell, reading.timezone)
+    evidence = open_evidence(run, measurements, cell, reading.timezone)
     with folder.held(overwrite):
-        result = _attack(seen, settings, plot, theory, device)
+        result = _attack(evidence, settings, plot, theory, device)
         _show(result)
         pictures = _draw(result) if plot else {}
         folder.write(result, pictures)
@@ -113,12 +114,12 @@ def attack_(
 
 
 def _attack(
-    seen: Seen, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
+    evidence: Evidence, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
 ) -> AttackRun:
     with progress() as bar:
         job = bar.add_task("attacking", total=None)
         return attack(
-            seen,
+            evidence,
             settings,
             keep_path=keep_path,
             theory=theory,

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
-from veilmap.attacks.gradient_matching.starts import RandomStarts, Start
+from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.side_knowledge import Header
@@ -83,6 +83,11 @@ class Dlg:
     def oracle(self) -> bool:
         """Whether the attack uses what no server has."""
         return self.start.oracle
+
+    @property
+    def all_at_once(self) -> bool:
+        """Strategy (iii) needs the results of earlier rounds."""
+        return isinstance(self.start, PreviousResult)
 
     def reads(self, header: Header) -> bool:
         """Updates of every map family that predicts by weights."""
