@@ -1,4 +1,4 @@
-"""A map over a thread pool that bounds how many results wait in memory."""
+"""Run jobs on threads, a bounded number of them ahead of the consumer."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 def map_bounded(
     pool: Executor, work: Callable[[Job], Result], jobs: Iterable[Job], most: int
 ) -> Iterator[Result]:
-    """The results in the order of the jobs; at most ``most`` jobs are started and not yet taken."""
+    """Yield results in the order of the jobs; at most ``most`` are running or waiting."""
     running: deque[Future[Result]] = deque()
     try:
         for job in jobs:

@@ -1,4 +1,4 @@
-"""Settings from TOML, JSON and keywords: dataclasses filled and checked, all errors at once."""
+"""Settings from TOML, JSON and keywords, as checked dataclasses; reports all errors at once."""
 
 import difflib
 import json
@@ -21,7 +21,8 @@ _LONGEST_NAME = 80
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
-    values = with_new_names(kind, values)
+    # What is no table is left to the validation below.
+    values = with_new_names(kind, values) if isinstance(values, Mapping) else values
     faults = _unknown(kind, values)
     try:
         settings = TypeAdapter(kind).validate_python(values)
@@ -68,38 +69,39 @@ def load_toml(path: Path) -> dict[str, Any]:
         ) from None
     # ValueError: of the library, or a number of more digits than Python reads.
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path.name} is not TOML: {error}; mend it there") from None
+        raise UserError(f"{path.name} is not TOML: {error}; fix it there") from None
 
 
 def load_json(content: str | bytes, source: str, way_out: str) -> dict[str, Any]:
-    """The object that a JSON text is.
+    """Parse a JSON object.
 
     Raises:
-        UserError: it is broken or no object; ``source`` begins the message, ``way_out`` ends it.
+        UserError: it is broken or not an object; ``source`` begins the message, ``way_out`` ends
+            it.
     """
     try:
         found = json.loads(content)
     except json.JSONDecodeError as error:
         why = f"{error.msg} at line {error.lineno}, column {error.colno}"
     except UnicodeDecodeError as error:
-        why = f"no UTF-8 at {place(error)}"
+        why = f"not UTF-8 at {place(error)}"
     except (ValueError, RecursionError) as error:
         why = str(error)
     else:
         if isinstance(found, dict):
             return found
-        why = f"an object is wanted, got {shown(found)}"
+        why = f"it must be an object, got {shown(found)}"
     raise UserError(f"{source} ({why}); {way_out}")
 
 
 def place(error: UnicodeDecodeError) -> str:
-    """Where a text is not what it should be."""
+    """Where the text cannot be decoded."""
     line = error.object.count(b"\n", 0, error.start) + 1
     return f"byte {error.start:,}, line {line:,}"
 
 
 def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Flat keywords sorted into the dataclasses that ``kind`` is made of.
+    """Sort flat keywords into the dataclasses that ``kind`` consists of.
 
     ``group(RunSettings, {"epochs": 1})`` is ``{"training": {"epochs": 1}}``.
     """
@@ -138,7 +140,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _say(fault: ErrorDetails) -> str:
-    # Our own checks say the value themselves and arrive with pydantic's prefix.
+    # Our own checks include the value and arrive with pydantic's prefix.
     message = fault["msg"]
     own = message.removeprefix("Value error, ")
     steps = (str(step)[:_LONGEST_NAME] for step in fault["loc"])
@@ -177,7 +179,7 @@ def _plain(value: Any) -> Any:
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """Tables of plain values as TOML; JSON's text, numbers, truth values and lists are TOML too."""
+    """Tables of plain values as TOML; JSON strings, numbers, booleans and lists are valid TOML."""
     lines = []
     for name, values in tables.items():
         lines += [f"[{name}]"]

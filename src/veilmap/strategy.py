@@ -32,6 +32,11 @@ def as_text(strategy: Named) -> str:
     return f"{strategy.name}:{','.join(given)}" if given else strategy.name
 
 
+def is_named(value: object) -> bool:
+    """Whether its class has a name of its own, as those of strategies do."""
+    return isinstance(getattr(type(value), "name", None), str)
+
+
 def strategy_faults(given: object, what: str, members: Sequence[str]) -> Iterator[UserError]:
     """What keeps an object from being ``what`` (an attack, say), which has these members."""
     if isinstance(given, type):
@@ -64,11 +69,6 @@ def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[User
             f"{what} {kind.__name__} has no {', no '.join(missing)}; add what is missing, as "
             "docs/extending.md shows"
         )
-
-
-def is_named(value: object) -> bool:
-    """Whether its class has a name of its own, as those of strategies do."""
-    return isinstance(getattr(type(value), "name", None), str)
 
 
 def _value(value: Any) -> str:

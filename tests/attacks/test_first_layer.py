@@ -37,8 +37,8 @@ def attack(observation, area=None):
     scaler = Scaler((10.0, 20.0), (10.0, 10.0))
     known = header.side_knowledge
     known = SideKnowledge(scaler, known.area, known.epsg, 0.0, known.training, 1.0)
-    header = Header(NetworkMap.of(TWO_UNITS), known)
-    (found,) = FirstLayer().attack(AttackInput(header, [observation]))
+    given = AttackInput(Header(NetworkMap.of(TWO_UNITS), known), [observation])
+    (found,) = FirstLayer().attack(given)
     return found
 
 

@@ -27,10 +27,10 @@ class Corner:
         return [Reconstruction.of(each, xy_m) for each in given.observations]
 
 
-def install(folder: Path, **classes: str) -> None:
-    """A package in a folder of the path, which registers attacks by name."""
+def install(folder: Path, group: str = "veilmap.attacks", /, **classes: str) -> None:
+    """A package in a folder of the path, which registers classes by name."""
     info = folder / "strange-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.0\n")
     lines = [f"{name} = {where}" for name, where in classes.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[veilmap.attacks]", *lines]))
+    (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.defences.step import PointStep
+from veilmap.defences.declarations import acts_on_points
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData
 from veilmap.metrics.hours import Hours
@@ -140,7 +140,7 @@ class Positions:
 def positions_of(run: Run, attacked: Sequence[AttackRun]) -> Positions:
     """From a run in memory and what was found about each target."""
     plan, projection = run.prepared.plan, run.prepared.data.projection
-    moved = any(isinstance(step, PointStep) for step in plan.defence.steps)
+    moved = any(map(acts_on_points, plan.defence.steps))
     pairs = [(each, method) for each in attacked for method in each.found]
     true = {each.target: _true_home(each, run.prepared.data.timezone) for each in attacked}
     named = {(m, each.target): likely_home(each.scores[m].places) for each, m in pairs}

@@ -17,6 +17,7 @@ from veilmap.rounds import Split
 from veilmap.settings import ONE_OR_MORE, group, parse
 from veilmap.study.attack_notation import Methods, methods_of
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
+from veilmap.study.configuration import Configurations, configurations_of
 from veilmap.study.settings import RunSettings, SettingsFile, Task
 
 
@@ -26,7 +27,8 @@ class Question:
 
     Attributes:
         configurations: to compare, such as "fedavg + farthest:eps_m=50,num=20"; the first is the
-            one as it is. By default the settings themselves, and a panel of defences.
+            one as it is. By default the settings themselves, and a panel of defences. In Python a
+            step may be an object: MyStep(3), or ("fedsgd", MyStep(3), "centre").
         gan: also try the gan, which learns for minutes.
         seeds: how often each configuration is run; they follow the task's seed.
         method: the attacks to run: dlg, search, first_layer, heatmap, and those of installed
@@ -42,7 +44,7 @@ class Question:
     # A user may be named by a number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
-    configurations: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
+    configurations: Configurations = ()
     gan: bool = False
     seeds: int = 3
     method: Methods = METHODS
@@ -54,6 +56,7 @@ class Question:
     tower: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "configurations", configurations_of(self.configurations))
         object.__setattr__(self, "method", methods_of(self.method))
         refuse(self._faults())
 

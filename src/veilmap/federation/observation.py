@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from veilmap.errors import UserError
 from veilmap.federation.map_family import WEIGHTS, Arrays
 from veilmap.model.network import Floats
 
@@ -28,12 +29,21 @@ class Observation:
     @property
     def weights_before(self) -> Floats:
         """w_{t-1}, of families that send weights."""
-        return self.state[WEIGHTS]
+        return _weights(self.state)
 
     @property
     def weights_after(self) -> Floats:
         """w_t^k."""
-        return self.message[WEIGHTS]
+        return _weights(self.message)
+
+
+def _weights(arrays: Arrays) -> Floats:
+    if WEIGHTS not in arrays:
+        raise UserError(
+            f"messages of this map hold {', '.join(arrays)} and no weights, which the attack "
+            "reads; choose an attack that reads this kind of map: veilmap methods"
+        )
+    return arrays[WEIGHTS]
 
 
 class Observer(Protocol):

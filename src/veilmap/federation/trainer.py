@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from veilmap.bounded_executor import map_bounded
-from veilmap.defences.step import UpdateStep
+from veilmap.defences.declarations import acts_on_points
 from veilmap.federation.client import dropout, mini_batches
 from veilmap.federation.map_family import WEIGHTS, Arrays
 from veilmap.federation.plan import Plan
@@ -83,7 +83,7 @@ def _useful(threads: int, plan: Plan) -> int:
     if not isinstance(plan.map, Network):
         return 1
     # What a step on the update costs the phone is measured, and must be so while nothing else runs.
-    if any(isinstance(step, UpdateStep) for step in plan.defence.steps):
+    if not all(map(acts_on_points, plan.defence.steps)):
         return 1
     from veilmap.model.training import compiled_for
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.defences.declarations import noise_std
 from veilmap.defences.step import Step
 from veilmap.errors import out_of_range
 from veilmap.federation.map_family import Arrays
@@ -78,13 +78,8 @@ ANY_FINITE = Vetting(math.inf, sys.maxsize)
 
 
 def usual_norm(network: Network, steps: Sequence[Step]) -> float:
-    """A limit where these steps are known to be taken: that without noise, and twice dp's.
+    """A limit where these steps are known to be taken: that without noise, and twice the noise.
 
-    Updates of the paper's settings are 0.3 to 7 long; the noise of dp is σ√d, whatever it hides.
+    Updates of the paper's settings are 0.3 to 7 long; noise is σ√d long, whatever it hides.
     """
-    noise = [
-        step.sigma * math.sqrt(network.size)
-        for step in steps
-        if isinstance(step, DifferentialPrivacy)
-    ]
-    return Vetting.most_norm + 2 * sum(noise)
+    return Vetting.most_norm + 2 * sum(noise_std(step) * math.sqrt(network.size) for step in steps)

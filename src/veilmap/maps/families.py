@@ -7,7 +7,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, shown
+from veilmap.errors import UserError, refuse, shown
 from veilmap.federation.map_family import Arrays, Footing, MapFamily, Prediction, Sent
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
@@ -15,6 +15,7 @@ from veilmap.maps.network_map import NetworkMap
 from veilmap.notation import object_of
 from veilmap.plugins import registered_class, registered_names
 from veilmap.settings import parse, plain
+from veilmap.strategy import strategy_faults
 
 GROUP = "veilmap.maps"
 MAPS: dict[str, type] = {"network": NetworkMap}
@@ -32,23 +33,7 @@ def checked_map(given: object) -> MapFamily:
     Raises:
         UserError: it is a class, no frozen dataclass, has no name, or lacks a verb.
     """
-    if isinstance(given, type):
-        raise UserError(
-            f"map must be an object, got the class {given.__name__}; give {given.__name__}(…)"
-        )
-    name = getattr(type(given), "name", None)
-    frozen = getattr(type(given), "__dataclass_params__", None)
-    if not (isinstance(name, str) and frozen is not None and frozen.frozen):
-        raise UserError(
-            f"map must be a frozen dataclass with a class attribute name, got {shown(given)}; "
-            "see docs/extending.md"
-        )
-    missing = [verb for verb in VERBS if not callable(getattr(given, verb, None))]
-    if missing:
-        raise UserError(
-            f"map {shown(name)} has no {', '.join(missing)}; "
-            f"a map family needs {', '.join(VERBS)}: docs/extending.md"
-        )
+    refuse(strategy_faults(given, "map", VERBS))
     return cast("MapFamily", given)
 
 

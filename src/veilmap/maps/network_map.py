@@ -10,6 +10,7 @@ from veilmap.federation.client import user_update
 from veilmap.federation.map_family import WEIGHTS, Arrays, Footing, Prediction, Sent
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
+from veilmap.maps.averaging import averaged
 from veilmap.model.network import Network
 from veilmap.model.prediction import predict
 
@@ -41,11 +42,3 @@ class NetworkMap(Network):
         """F(x; w) above the labels' offset."""
         deviation = predict(self, state[WEIGHTS], footing.scaler.standardise(xy_m))
         return Prediction(deviation.astype(np.float64) + footing.label_offset_dbm)
-
-
-def averaged(plan: Plan, state: Arrays, messages: Iterable[Sent], senders: int) -> Arrays:
-    """Line 12 for families that send weights."""
-    total = plan.training.aggregate(state[WEIGHTS], senders)
-    for sent in messages:
-        total.add(sent.user, sent.message[WEIGHTS], sent.n)
-    return {WEIGHTS: total.weights()}

@@ -15,14 +15,15 @@ from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
-from veilmap.defences.step import UpdateStep
 from veilmap.errors import UserError, shown
+from veilmap.federation.map_family import flat_change
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
@@ -30,7 +31,6 @@ from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
-from veilmap.study.step_notation import step_of
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
 
@@ -212,13 +212,15 @@ class _Work:
     def _predict(self, observation: Observation) -> PredictedError | None:
         known = self._header.side_knowledge
         batch = self._batch(observation.round)
-        if batch is None or any(isinstance(step_of(text), UpdateStep) for text in known.defence):
+        # The theorems speak of the units of a dense network's first layer.
+        network = self._header.map
+        if batch is None or not isinstance(network, Network):
             return None
         labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
         mini_batch = known.scaler.standardise(batch.xy_m), labels
         pairs = stream(self._settings.who.seed, "lipschitz", observation.round)
         return predict_error(
-            self._header.network,
+            network,
             observation.weights_before,
             mini_batch,
             known.scaler,
@@ -298,6 +300,10 @@ def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:
 
 
 def _layer_norms(header: Header, observation: Observation) -> tuple[float, ...]:
+    """Of the leaked gradient: of a dense network layer by layer, of another map as a whole."""
+    if not isinstance(header.map, Network):
+        change = flat_change(observation.state, observation.message)
+        return (float(np.linalg.norm(change.astype(np.float64))),)
     # In float64: the square of an element of 1e20 is no float32, and no JSON has its infinity.
-    layers = header.network.layers(leaked_gradient(observation))
+    layers = header.map.layers(leaked_gradient(observation))
     return tuple(float(np.hypot(np.linalg.norm(w), np.linalg.norm(b))) for w, b in layers)

@@ -8,13 +8,15 @@ from pydantic import PlainValidator
 from veilmap.attacks.attack import Attack
 from veilmap.attacks.methods import ATTACKS
 from veilmap.errors import UserError, refuse, shown, warn_renamed
-from veilmap.notation import name_and_values, object_of
-from veilmap.plugins import registered_class
-from veilmap.strategy import as_text, class_faults, strategy_faults
+from veilmap.notation import name_and_values
+from veilmap.registry import Registry
+from veilmap.strategy import as_text
 
-GROUP = "veilmap.attacks"  # of entry points
 RENAMED = {"neurons": "first_layer"}
-_MEMBERS = ("oracle", "reads", "attack")
+# Results write "none" where there was no attack.
+ATTACK_METHODS: Registry[Attack] = Registry(
+    "attack", ATTACKS, ("oracle", "reads", "attack"), ("none", *RENAMED)
+)
 
 Method = str | Attack  # a name of ours, whose settings are options of their own, or any object
 
@@ -74,7 +76,7 @@ def _split(text: str) -> Iterator[str]:
 
 def _method_of(given: Any) -> Method:
     if not isinstance(given, str):
-        refuse(_faults(given))
+        refuse(ATTACK_METHODS.faults(given))
         method: Attack = given
         return method
     name, values = name_and_values(given)
@@ -82,39 +84,10 @@ def _method_of(given: Any) -> Method:
         warn_renamed(f"the method {name}", RENAMED[name])
         name = RENAMED[name]
     if name not in ATTACKS:
-        return _foreign(given, name)
+        return ATTACK_METHODS.of_text(given)
     if values:
         raise UserError(
             f"{name} takes its settings as options of their own, not after a colon; "
             f"write {name} alone, got {shown(given)}"
         )
     return name
-
-
-def _foreign(text: str, name: str) -> Attack:
-    """The attack that another package registers."""
-    method: Attack = object_of(text, _class_of)
-    refuse(_faults(method))
-    if method.name != name:
-        raise UserError(
-            f"the attack {type(method).__name__} is registered as {shown(name)} and its name is "
-            f"{shown(method.name)}; its package must make them the same"
-        )
-    return method
-
-
-def _class_of(name: str) -> type:
-    kind = registered_class(GROUP, ATTACKS, name)
-    refuse(class_faults(kind, "attack", _MEMBERS))
-    return kind
-
-
-def _faults(given: object) -> Iterator[UserError]:
-    faults = list(strategy_faults(given, "attack", _MEMBERS))
-    yield from faults
-    name = None if faults else getattr(given, "name")  # noqa: B009
-    if name in ATTACKS and not isinstance(given, ATTACKS[name]):
-        yield UserError(
-            f"the attack {type(given).__name__} has the name {shown(name)}, which is one of ours; "
-            "choose another name"
-        )

@@ -22,6 +22,7 @@ from veilmap.model.network import ACTIVATION_NAMES, Initialisation, Network
 from veilmap.model.threads import one_thread
 from veilmap.output import held_file
 from veilmap.settings import plain, toml
+from veilmap.strategy import as_text
 from veilmap.streams import stream
 from veilmap.study.optuna_journal import Trials
 from veilmap.study.prepare import Prepared, prepare
@@ -64,6 +65,11 @@ def tune(
 
     ``on_trial`` is called with the trial's number, its RMSE (None: stopped early) and the best.
     """
+    if not isinstance(settings.map, NetworkMap):
+        raise UserError(
+            f"tune searches the layers of the paper's network, got map {as_text(settings.map)}; "
+            "leave out --map"
+        )
     _require_optuna()
     torch_device()
     cell = data.of_cell(settings.task.cell)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from veilmap.defences.declarations import acts_on_points
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import Truth
@@ -61,7 +62,8 @@ class Evidence:
         timezone: the clock that home and work go by.
         truth: what each user measured in each round; None if it is not known.
         why_no_truth: and why not.
-        batches: the points trained on, where they are known; a defence chooses and moves points.
+        batches: the points that updates were made from, where they are known; a defence chooses
+            and moves points, and may alter the update.
         refused: why the server refused the updates of some users, where the run says so.
     """
 
@@ -89,13 +91,14 @@ def evidence_of(
         batches: the points that were trained on.
         senders: who is in the observations, where these are sums.
     """
+    unaltered = all(map(acts_on_points, prepared.plan.defence.steps))
     return Evidence(
         None,
         KeptUpdates(prepared.header, observations, senders),
         prepared.settings.configuration,
         prepared.data.timezone,
         truth_of(prepared),
-        batches=batches or {},
+        batches=batches if batches and unaltered else {},
     )
 
 

@@ -98,8 +98,10 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
 
 
 def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None) -> Evidence:
-    # A run of an earlier version may lack a table; it had the defaults.
+    # A run of an earlier version may lack a table; it had the defaults. What its defence did is in
+    # the transcript; that of another package need not be installed to know where users were.
     tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
+    tables["protection"] = {}
     settings = parse(RunSettings, tables, str(folder.settings))
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)
