@@ -1,4 +1,4 @@
-"""Position → RSRP in dBm for one cell: the model with all it needs to be used."""
+"""Position → RSRP in dBm for one cell: the model with its scaler, offset and area."""
 
 import json
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from veilmap.model.prediction import predict
 from veilmap.settings import load_json, parse
 
 SCHEMA = 1
-_ANEW = "fetch it again, or train it anew"
+_ANEW = "fetch it again, or train it again"
 
 
 @dataclass(frozen=True)
 class MapFacts:
-    """What turns a network's numbers into a map; stored beside the weights."""
+    """The facts that turn a network into a map; stored beside the weights."""
 
     cell: str
     network: Network
@@ -84,12 +84,12 @@ class SignalMap:
             reason = str(error).splitlines()[0]
             raise UserError(f"{path} is not a veilmap model ({reason}); {_ANEW}") from None
         if not np.isfinite(weights).all():
-            raise UserError(f"{path} holds weights that are not finite; train it anew")
+            raise UserError(f"{path} holds weights that are not finite; train it again")
         return cls(facts, weights)
 
 
 def _check(declared: Any, facts: MapFacts, path: str | Path) -> None:
-    """Before anything is read: the header is a stranger's."""
+    """Check the size before reading: the header comes from outside."""
     shape, kind = declared.get_shape(), declared.get_dtype()
     if shape != [facts.network.size] or kind != "F32":
         raise UserError(
