@@ -1,6 +1,7 @@
 """The error that users of veilmap see."""
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 
 _LONGEST_SHOWN = 80
@@ -18,6 +19,15 @@ class UserError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(cut(message))
+
+
+class RenamedWarning(FutureWarning):
+    """A name is used that works in this version for the last time."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Say once what to write instead of an old name."""
+    warnings.warn(f"{old} is now called {new}; write {new}", RenamedWarning, stacklevel=2)
 
 
 def cut(message: str) -> str:
@@ -39,6 +49,11 @@ def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserErro
 def out_of_range(what: str, demand: str, value: object) -> UserError:
     """The error for a number outside its range."""
     return UserError(f"{what} must be {demand}, got {shown(value)}")
+
+
+def cannot_write(what: object, error: OSError, way_out: str) -> UserError:
+    """The error for a failed write, whichever layer of the program met it."""
+    return UserError(f"cannot write {what}: {error.strerror or error}; {way_out}")
 
 
 def refuse(faults: Iterable[UserError]) -> None:

@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from veilmap.errors import UserError, shown, together
+from veilmap.errors import UserError, shown, together, warn_renamed
+from veilmap.strategy import Named, as_text, is_named
 
 T = TypeVar("T")
 
@@ -19,7 +20,9 @@ _LONGEST_NAME = 80
 
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
-    """Convert nested mappings, as TOML and JSON give them, to a dataclass of dataclasses."""
+    """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
+    # What is no table is left to the validation below.
+    values = with_new_names(kind, values) if isinstance(values, Mapping) else values
     faults = _unknown(kind, values)
     try:
         settings = TypeAdapter(kind).validate_python(values)
@@ -28,6 +31,21 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     if faults:
         raise UserError(f"{source}: {together(faults)}")
     return settings
+
+
+def with_new_names(kind: Any, values: Any) -> Any:
+    """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
+    if not (is_dataclass(kind) and isinstance(values, Mapping)):
+        return values
+    hints, found = get_type_hints(kind), dict[str, Any]()
+    renamed: dict[str, str] = dict(getattr(kind, "renamed", ()))
+    old: str
+    for old, value in values.items():
+        name = renamed.get(old, old)
+        if name != old:
+            warn_renamed(f"the setting {old}", name)
+        found[name] = with_new_names(hints.get(name), value)
+    return found
 
 
 def _as_list(value: Any) -> Any:
@@ -90,6 +108,8 @@ def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
     places = {
         inner.name: outer for outer, part in get_type_hints(kind).items() for inner in fields(part)
     }
+    for outer, part in get_type_hints(kind).items():
+        places |= {old: outer for old, _ in getattr(part, "renamed", ())}
     grouped: dict[str, Any] = {}
     for name, value in flat.items():
         if name not in places:
@@ -134,12 +154,28 @@ def _say(fault: ErrorDetails) -> str:
 
 
 def plain(settings: Any) -> dict[str, Any]:
-    """A dataclass in JSON's and TOML's types: lists for tuples, without None."""
+    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values.
+
+    A field that is declared as a dataclass is a table; any other object with a name is its text.
+    """
+    hints = get_type_hints(type(settings))
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     return {
-        name: plain(value) if is_dataclass(value) else _list(value)
-        for name, value in ((each.name, getattr(settings, each.name)) for each in fields(settings))
+        name: plain(value) if is_dataclass(hints[name]) else _plain(value)
+        for name, value in values.items()
         if value is not None
     }
+
+
+def _plain(value: Any) -> Any:
+    """Objects with a name of their own stand as the text that makes them again."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if callable(value):
+        return getattr(value, "__qualname__", repr(value))
+    if not is_dataclass(value):
+        return value
+    return as_text(cast("Named", value)) if is_named(value) else plain(value)
 
 
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
@@ -151,7 +187,3 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
             lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
         lines += [""]
     return "\n".join(lines)
-
-
-def _list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+from veilmap.strategy import as_text, is_named
+
 
 def option_name(field: str) -> str:
     """``max_accuracy_m`` → ``max-accuracy``: option names have no units."""
@@ -24,7 +26,11 @@ def _words(option: str, value: Any) -> Iterator[str]:
         yield option
     elif isinstance(value, tuple):
         yield option
-        yield from map(str, value)
+        yield from map(_word, value)
     else:
         # With an equals sign a negative number is not read as an option.
-        yield f"{option}={value}"
+        yield f"{option}={_word(value)}"
+
+
+def _word(value: Any) -> str:
+    return as_text(value) if is_named(value) else str(value)

@@ -243,6 +243,6 @@ def test_nonsense_in_any_step_leaves_its_sender_out(tmp_path):
 def test_the_sum_can_be_attacked_as_any_user(tmp_path):
     campaign = make_campaign(secure_aggregation=True)
     federated(campaign, make_grid(tmp_path), tmp_path / "out")
-    found = attack(tmp_path / "out", data=DATA, method="neurons")
+    found = attack(tmp_path / "out", data=DATA, method="first_layer")
     assert found.target == SUM
-    assert found.scores["neurons"].distance_median_m is not None
+    assert found.scores["first_layer"].distance_median_m is not None

@@ -1,12 +1,16 @@
 """The list of commands, and how their errors end."""
 
 import sys
+from errno import EDQUOT, EFBIG, ENOSPC, EROFS
 from io import TextIOWrapper
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from veilmap.cli.config import layer_files
-from veilmap.errors import UserError, cut
+from veilmap.cli.renamed import renamed_shown, with_new_options
+from veilmap.cli.standard_output import checked_output, give_up
+from veilmap.errors import UserError, cannot_write, cut
 from veilmap.shell import option_name
 
 COMMANDS = {
@@ -19,6 +23,7 @@ COMMANDS = {
     "compare": "Show what differs in settings and figures between two runs, attacks or audits.",
     "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
     "tune": "Find the network and learning rate that suit a cell, by Hyperband.",
+    "methods": "List all map families, defences and attacks, also those of installed packages.",
     "stitch": "Make synthetic users from anonymous upload files.",
 }
 WORLDS = {
@@ -43,6 +48,8 @@ EXTRAS = {
     "Crypto": "flower",
     "ray": "simulation",
 }
+# Errors that only a write can end in.
+NO_ROOM = (ENOSPC, EDQUOT, EFBIG, EROFS)
 
 
 def make_app() -> App:
@@ -76,26 +83,37 @@ def run(arguments: list[str] | None) -> None:
             # η in a Latin-1 terminal must not stop the command.
             stream.reconfigure(errors="replace")
     try:
-        make_app()(arguments, exit_on_error=False, print_error=False)
+        with checked_output(), renamed_shown():
+            make_app()(with_new_options(arguments), exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
-        from veilmap.cli.console import visible
-
-        message = visible(cut(" ".join(str(error).split())))
-        print(f"veilmap: error: {message}", file=sys.stderr)
-        sys.exit(2)
+        _end(str(error))
     except ImportError as error:
         missing = _missing(error)
         if missing is None:
             raise
         way_out = f"get it with: pip install 'veilmap[{EXTRAS[missing]}]'"
-        print(f"veilmap: error: {missing} is not installed; {way_out}", file=sys.stderr)
-        sys.exit(2)
+        _end(f"{missing} is not installed; {way_out}")
     except OSError as error:
-        from veilmap.cli.console import visible
+        _end(_unforeseen(error))
 
-        where = "" if error.filename is None else f"{error.filename}: "
-        print(f"veilmap: error: {visible(where)}{error.strerror or error}", file=sys.stderr)
-        sys.exit(2)
+
+def _end(message: str) -> NoReturn:
+    from veilmap.cli.console import visible
+
+    try:
+        print(f"veilmap: error: {visible(cut(' '.join(message.split())))}", file=sys.stderr)
+    except OSError:
+        give_up(sys.stderr)
+    sys.exit(2)
+
+
+def _unforeseen(error: OSError) -> str:
+    """What a library says of its own files; ours are named where they are read and written."""
+    if error.errno in NO_ROOM:
+        what = error.filename or "a temporary file"
+        return str(cannot_write(what, error, "make room, or set TMPDIR to a place with room"))
+    where = "" if error.filename is None else f"{error.filename}: "
+    return f"{where}{error.strerror or error}"
 
 
 def _missing(error: BaseException | None) -> str | None:

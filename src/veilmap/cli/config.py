@@ -52,8 +52,8 @@ def _refuse_fractions(arguments: ArgumentCollection) -> None:
 def flat_settings(path: Path) -> dict[str, Any]:
     """The values of a settings file by option name, after a check of the whole file."""
     from veilmap.auditing.settings import AuditFile
-    from veilmap.settings import load_toml, parse
+    from veilmap.settings import load_toml, parse, with_new_names
 
-    tables = load_toml(path)
+    tables = with_new_names(AuditFile, load_toml(path))
     parse(AuditFile, tables, path.name)
     return {option_name(name): value for table in tables.values() for name, value in table.items()}

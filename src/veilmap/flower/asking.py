@@ -8,8 +8,10 @@ import numpy as np
 from veilmap.errors import UserError, refuse
 from veilmap.flower.campaign import Campaign
 from veilmap.geo import Projection
+from veilmap.model.network import Network
 from veilmap.rounds import parse_interval
 from veilmap.sources.timestamps import parse_moment
+from veilmap.strategy import as_text
 from veilmap.study.settings import RunSettings
 
 Box = tuple[float, float, float, float]
@@ -62,6 +64,10 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
         )
     if task.scaler != "area":
         yield UserError("a scaler that is fitted needs everybody's positions; leave out --scaler")
+    if not isinstance(settings.map, Network):
+        yield UserError(
+            f"nodes train the paper's network, got map {as_text(settings.map)}; leave out --map"
+        )
     if settings.protection.defended:
         yield UserError("nodes decide for themselves; leave out --defended")
     if settings.protection.oracle:

@@ -12,6 +12,7 @@ from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import MapFacts
@@ -90,6 +91,11 @@ class Campaign:
         return parse(cls, content, "campaign")
 
     @property
+    def map(self) -> NetworkMap:
+        """What nodes make together."""
+        return NetworkMap.of(self.network)
+
+    @property
     def projection(self) -> Projection:
         return Projection(self.epsg)
 
@@ -104,7 +110,7 @@ class Campaign:
     def plan(self, training: Training, defence: Defence, seed: int) -> Plan:
         """A phone's training settings, after its own demands."""
         return Plan(
-            self.network,
+            self.map,
             self.scaler,
             self.area,
             training,
@@ -134,14 +140,14 @@ class Campaign:
             self.interval_s,
             defence=(*Protection(self.defence).texts, NODES_OWN),
         )
-        return Header(self.network, known)
+        return Header(self.map, known)
 
     @property
     def map_facts(self) -> MapFacts:
         """What a map file says besides its weights."""
         return MapFacts(
             self.cell,
-            self.network,
+            self.map,
             self.scaler,
             self.label_offset_dbm,
             self.area,

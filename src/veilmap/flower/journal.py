@@ -10,6 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.errors import UserError, shown
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, write_whole
@@ -102,7 +103,9 @@ class Journal:
 
     def finish(self) -> None:
         """Complete the run, so that ``veilmap map`` and ``veilmap attack`` can read it."""
-        self._folder.write(SignalMap(self.campaign.map_facts, self.weights), self._results())
+        self._folder.write(
+            SignalMap(self.campaign.map_facts, {WEIGHTS: self.weights}), self._results()
+        )
         self._file.unlink()
 
     def _results(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from flwr.app import Context
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW, Memory
 from veilmap.defences.step import Step
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
 from veilmap.flower.campaign import Campaign
@@ -142,11 +143,12 @@ def _trained(
     weights, t = request.weights, request.t
     with one_thread():
         memory = _memory(plan, rounds, user, t)
-        done = answer(plan, weights, rounds[t], user, t, memory)
-    if done.weights is None or done.n < fewest:
+        done = answer(plan, {WEIGHTS: weights}, rounds[t], user, t, memory)
+    if done.message is None or done.n < fewest:
         return None
-    if np.isfinite(done.weights).all():
-        return Sent(done.weights, done.n)
+    after = done.message[WEIGHTS]
+    if np.isfinite(after).all():
+        return Sent(after, done.n)
     # Weights can be crafted such that training overflows if the user was beyond some line: then
     # "not finite" would be an answer without noise. With dp a zero is sent under the noise.
     hidden, reports = plan.defence.update(np.zeros_like(weights), done.n, plan.turn(user, t))

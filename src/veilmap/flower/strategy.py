@@ -13,6 +13,7 @@ from flwr.serverapp.strategy import FedAvg
 
 from veilmap.federation.aggregation import Aggregation
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
 from veilmap.federation.update_validation import Vetting
@@ -101,14 +102,18 @@ class SignalMapStrategy(FedAvg):
             if isinstance(found, str):
                 left_out[name] = found
                 continue
-            refusal = self._conduct.vetting.refusal(found.weights, found.n, before)
+            refusal = self._conduct.vetting.refusal(
+                {WEIGHTS: found.weights}, found.n, {WEIGHTS: before}
+            )
             if refusal is None:
                 del left_out[name]
                 average.add(name, found.weights, found.n)
             else:
                 left_out[name] = refusal.why
             if refusal is None or refusal.is_seen:
-                seen.append(Observation(t, name, before, found.weights, found.n, start_s))
+                seen.append(
+                    Observation.of_weights(t, name, before, found.weights, found.n, start_s)
+                )
         return self._end(t, average.weights(), average.n, seen, left_out)
 
     def _begin(self, server_round: int, arrays: ArrayRecord, grid: Grid) -> Request:
@@ -156,7 +161,7 @@ class SignalMapStrategy(FedAvg):
         if self._conduct.test is None:
             return None
         with np.errstate(all="ignore"):  # weights of 1e38 are finite, their predictions are not
-            rmse_db = self._conduct.test.rmse_db(weights)
+            rmse_db = self._conduct.test.rmse_db({WEIGHTS: weights})
         if math.isfinite(rmse_db):
             return rmse_db
         log.warning("round %d: the map's predictions are not finite; lower --learning-rate", t)

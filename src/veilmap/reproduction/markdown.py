@@ -21,7 +21,7 @@ from veilmap.reproduction.board import (
 from veilmap.sweeping.verdict import Outcome
 from veilmap.wording import counted
 
-ATTACKS = ("search", "neurons", "heatmap")
+ATTACKS = ("search", "first_layer", "heatmap")
 # What has a meaning in Markdown, in GitHub's tables and mathematics, or in HTML.
 _MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|#~$&!{}])")
 

@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import polars as pl
 
 from veilmap.errors import UserError, shown
-from veilmap.files import write_whole
+from veilmap.files import write_whole, writing
 from veilmap.sources.radiocells import DEVICE
 
 MCC, MNC, LAC = 234, 10, 1
@@ -102,7 +102,7 @@ def _write_folder(files: dict[str, bytes], out: Path) -> None:
     """Under a temporary name first, so that a folder is whole or not there."""
     if out.exists():
         raise UserError(f"{out} is already there; choose a new folder")
-    try:
+    with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as part:
             whole = Path(part) / out.name
@@ -110,7 +110,3 @@ def _write_folder(files: dict[str, bytes], out: Path) -> None:
             for name, content in files.items():
                 (whole / name).write_bytes(content)
             whole.rename(out)
-    except OSError as error:
-        raise UserError(
-            f"cannot write {out}: {error.strerror or error}; choose another place for it"
-        ) from error

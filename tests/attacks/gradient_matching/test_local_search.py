@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.attacks.worlds import SMALL, around, make_header, observe, off_m
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.compiled_local_search import CompiledClimb
 from veilmap.attacks.gradient_matching.local_search import Climbers, climb, cosines_at
 from veilmap.attacks.gradient_matching.matching import Matching
@@ -81,11 +82,11 @@ def test_the_top_of_a_smooth_hill_is_reached_in_few_steps():
 def test_without_numba_a_search_finds_the_same(monkeypatch):
     header = make_header()
     seen = [observe(header, around([0.4, 0.5], 30, seed=seed), seed) for seed in range(3)]
-    fast = Search().attack(header, seen)
+    fast = Search().attack(AttackInput(header, seen))
     monkeypatch.setitem(
         sys.modules, "veilmap.attacks.gradient_matching.compiled_local_search", None
     )
-    for one, other in zip(fast, Search().attack(header, seen), strict=True):
+    for one, other in zip(fast, Search().attack(AttackInput(header, seen)), strict=True):
         assert one.cosine == pytest.approx(other.cosine, abs=1e-9)
         assert off_m(one.xy_m, other.xy_m) < 0.1
 

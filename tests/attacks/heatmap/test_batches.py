@@ -11,7 +11,7 @@ def starting_from(*rounds):
     """Observations by the number of the weights they started from."""
     weights = {t: np.full(3, t, np.float32) for t in rounds}
     # Equal weights need not be the same array.
-    return [Observation(t, "u", weights[t].copy(), weights[t], 1, 0.0) for t in rounds]
+    return [Observation.of_weights(t, "u", weights[t].copy(), weights[t], 1, 0.0) for t in rounds]
 
 
 def test_many_users_of_a_round_stay_together_and_others_meet(monkeypatch):

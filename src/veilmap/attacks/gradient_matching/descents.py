@@ -5,7 +5,7 @@ depends on y' only through the sign of F(x') − y'. So y' stays where it starts
 is that sign. Tests hold this to the line-by-line version in ``reference``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, isfinite
 
@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.descent import walk
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.matching import Matching
@@ -23,9 +24,9 @@ from veilmap.attacks.heatmap.updates import same_start
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.local_data import Scaler
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import torch_device
 
 # Of a cosine loss that varies by a thousandth over the whole map, in standardised units.
 LEARNING_RATES: dict[OptimiserName, float] = {"sgd": 100.0, "adam": 0.02}
@@ -34,51 +35,45 @@ _PRECISIONS: dict[PrecisionName, torch.dtype] = {"double": torch.float64, "singl
 TYPICAL_RSRP_DBM = -95.0
 
 
+def descend(dlg: Dlg, given: AttackInput) -> list[Reconstruction]:
+    """The reconstructions of each update, one per start, in the order of the updates."""
+    descents = _Descents(dlg, given)
+    found: dict[int, list[Reconstruction]] = {}
+    last: dict[str, NDArray[np.float64]] = {}
+    for wave in descents.waves():
+        attacked = descents.attack_together([given.observations[i] for i in wave], last)
+        last |= {each[-1].user: each[-1].xy_m for each in attacked}
+        found |= dict(zip(wave, attacked, strict=True))
+    return [each for number in sorted(found) for each in found[number]]
+
+
 @dataclass(frozen=True)
-class Descents:
+class _Descents:
     """All descents of one attack."""
 
     dlg: Dlg
+    given: AttackInput
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None],
-        device: DeviceName,
-    ) -> list[Reconstruction]:
-        """The reconstructions of each update, one per start, in the order of the updates."""
-        on = torch_device(device)
-        found: dict[int, list[Reconstruction]] = {}
-        last: dict[str, NDArray[np.float64]] = {}
-        for wave in self._waves(observations, UPDATES_AT_ONCE[device]):
-            chosen = [observations[i] for i in wave]
-            attacked = self._attack_together(header, chosen, last, on_done, on)
-            last |= {each[-1].user: each[-1].xy_m for each in attacked}
-            found |= dict(zip(wave, attacked, strict=True))
-        return [each for place in sorted(found) for each in found[place]]
+    def waves(self) -> Iterator[list[int]]:
+        """Numbers of updates that can be attacked together.
 
-    def _waves(self, observations: Sequence[Observation], most: int) -> Iterator[list[int]]:
-        """Updates that can be attacked together: strategy (iii) needs a user's round before."""
-        places = list(range(len(observations)))
+        Strategy (iii) needs the result of the user's previous round.
+        """
+        observations, most = self.given.observations, UPDATES_AT_ONCE[self.given.device]
+        left = list(range(len(observations)))
         if not isinstance(self.dlg.start, PreviousResult):
-            yield from (places[i : i + most] for i in places[::most])
+            yield from (left[i : i + most] for i in left[::most])
             return
-        while places:
-            first = {observations[place].user: place for place in reversed(places)}
+        while left:
+            first = {observations[number].user: number for number in reversed(left)}
             yield sorted(first.values())
-            places = [place for place in places if place not in first.values()]
+            left = [number for number in left if number not in first.values()]
 
-    def _attack_together(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        last: dict[str, NDArray[np.float64]],
-        on_done: Callable[[int], None],
-        device: torch.device,
+    def attack_together(
+        self, observations: Sequence[Observation], last: Mapping[str, NDArray[np.float64]]
     ) -> list[list[Reconstruction]]:
-        """The reconstructions of each update, one per start."""
-        known = header.side_knowledge
+        """The reconstructions of each update, one per start; ``last`` are the users' latest."""
+        known = self.given.header.side_knowledge
         scaler = known.scaler
         starts_m = np.stack(
             [
@@ -87,13 +82,13 @@ class Descents:
             ]
         )
         walked = walk(
-            self._matching(header, observations, device),
+            self._matching(observations),
             torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.dlg.precision]),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
             self._optimiser,
             self._rest(known),
             keep_path=self.dlg.keep_path,
-            on_rest=on_done,
+            on_rest=self.given.on_done,
         )
         return [
             [_reconstruction(scaler, each, walker, start) for start, walker in enumerate(walkers)]
@@ -116,9 +111,7 @@ class Descents:
             circling_m=self.dlg.circling_m,
         )
 
-    def _matching(
-        self, header: Header, observations: Sequence[Observation], device: torch.device
-    ) -> Matching:
+    def _matching(self, observations: Sequence[Observation]) -> Matching:
         weights = [
             each.weights_before if self.dlg.weights == "before" else each.weights_after
             for each in observations
@@ -127,7 +120,8 @@ class Descents:
         if self.dlg.weights == "before" and together:
             weights = weights[:1]
         gradients = [leaked_gradient(each) for each in observations]
-        return Matching.of(header.network, weights, gradients, device)
+        device = torch_device(self.given.device)
+        return Matching.of(self.given.header.network, weights, gradients, device)
 
     def _label_dbm(self, label_offset_dbm: float) -> float:
         if self.dlg.label_dbm is not None:

@@ -1,15 +1,15 @@
 """Algorithm 2 of the paper, the DLG attack, for many updates and starts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal, get_args
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
-from veilmap.attacks.gradient_matching.starts import RandomStarts, Start
+from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import DeviceName
 
@@ -55,6 +55,7 @@ class Dlg:
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
     keep_path: bool = False
+    name = "dlg"
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -83,18 +84,17 @@ class Dlg:
         """Whether the attack uses what no server has."""
         return self.start.oracle
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None] = lambda count: None,
-        device: DeviceName = "cpu",
-    ) -> list[Reconstruction]:
-        """One reconstruction per update and start, in the order of the updates.
+    @property
+    def all_at_once(self) -> bool:
+        """Strategy (iii) needs the results of earlier rounds."""
+        return isinstance(self.start, PreviousResult)
 
-        ``on_done`` is told how many more updates are finished. On a GPU all locations walk
-        together.
-        """
-        from veilmap.attacks.gradient_matching.descents import Descents
+    def reads(self, header: Header) -> bool:
+        """Updates of every map family that predicts by weights."""
+        return True
 
-        return Descents(self).attack(header, observations, on_done, device)
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """One reconstruction per update and start; on a GPU all of them descend together."""
+        from veilmap.attacks.gradient_matching.descents import descend
+
+        return descend(self, given)

@@ -8,7 +8,6 @@ docs/performance.md says how far below it the search ends.
 """
 
 import time
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.device_transfer import staged
 from veilmap.attacks.gradient_matching.initial_grid import Coarse, corners
 from veilmap.attacks.gradient_matching.local_search import Climb, Climbers, climb, cosines_at
@@ -25,7 +25,7 @@ from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import torch_device
 
 Places = NDArray[np.float64]
 
@@ -50,27 +50,21 @@ _ROUGH = _Effort(32, 16, (24, 12, 4, 2))
 
 
 @torch.inference_mode()
-def find_optima(
-    search: Search,
-    header: Header,
-    observations: Sequence[Observation],
-    on_done: Callable[[int], None],
-    device: DeviceName,
-) -> list[Reconstruction]:
+def find_optima(search: Search, given: AttackInput) -> list[Reconstruction]:
     """One reconstruction per update."""
-    known, on = header.side_knowledge, torch_device(device)
-    finder = _Finder(search, header, on)
+    header, device = given.header, torch_device(given.device)
+    finder, scaler = _Finder(search, header, device), header.side_knowledge.scaler
     found: list[Reconstruction] = []
     before = time.perf_counter()
-    for chunk in staged(observations, on):
+    for chunk in staged(given.observations, device):
         places, cosines = finder.find(chunk.matching(header.network))
         seconds = (time.perf_counter() - before) / len(places)
-        places_m = known.scaler.metres(places)
+        places_m = scaler.metres(places)
         found += [
             _reconstruction(each, xy_m, cosine, seconds)
             for each, xy_m, cosine in zip(chunk.observations, places_m, cosines, strict=True)
         ]
-        on_done(len(places))
+        given.on_done(len(places))
         before = time.perf_counter()
     return found
 

@@ -1,14 +1,13 @@
 """The global optimum of Algorithm 2's objective: a search in the plane, not a walk."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse
-from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import DeviceName
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class Search:
 
     inside: bool = False
     exact_m: float = 0.01
+    name = "search"
     oracle = False
 
     def __post_init__(self) -> None:
@@ -32,14 +32,12 @@ class Search:
         if not 0 < self.exact_m < inf:
             yield out_of_range("exact_m", "above 0 metres", self.exact_m)
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None] = lambda count: None,
-        device: DeviceName = "cpu",
-    ) -> list[Reconstruction]:
+    def reads(self, header: Header) -> bool:
+        """Updates of every map family that predicts by weights."""
+        return True
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update; a GPU looks at thousands of them at once."""
         from veilmap.attacks.gradient_matching.optimum import find_optima
 
-        return find_optima(self, header, observations, on_done, device)
+        return find_optima(self, given)

@@ -1,13 +1,14 @@
 """How ``Heatmap`` recovers the maps of many updates."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.batches import Room, batches
 from veilmap.attacks.heatmap.heatmap import Heatmap, LinearisationName, SignName
@@ -18,7 +19,7 @@ from veilmap.attacks.heatmap.updates import Updates
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import torch_device
 
 # A signed measure explains more than one without sign anyhow; it must explain clearly more.
 CLEARLY = 0.5
@@ -26,47 +27,42 @@ CLEARLY = 0.5
 WELL_EXPLAINED = 1e-3
 
 
+def recover(heatmap: Heatmap, given: AttackInput) -> list[Reconstruction]:
+    """One reconstruction per update, in their order."""
+    header, observations = given.header, given.observations
+    heat = _Heat(heatmap, header, torch_device(given.device))
+    cells = Cells.cover(header.side_knowledge.area, heatmap.grid_cells, heat.device)
+    grid = SharedGrid(cells)
+    room = Room.on(heat.device, header, len(cells), heat.linearisations)
+    found: dict[int, Reconstruction] = {}
+    for batch in batches(observations, room):
+        some = [observations[i] for i in batch]
+        found |= zip(batch, heat.reconstruct(some, grid), strict=True)
+        given.on_done(len(batch))
+    return [found[i] for i in range(len(observations))]
+
+
 @dataclass(frozen=True)
-class Heat:
+class _Heat:
     """All heat maps of one attack."""
 
     heatmap: Heatmap
+    header: Header
+    device: torch.device
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None],
-        device: DeviceName,
-    ) -> list[Reconstruction]:
-        """One reconstruction per update, in their order."""
-        on = torch_device(device)
-        grid = SharedGrid(Cells.cover(header.side_knowledge.area, self.heatmap.cells, on))
-        room = Room.on(on, header, len(grid.cells), self._names(header))
-        found: dict[int, Reconstruction] = {}
-        for batch in batches(observations, room):
-            some = [observations[i] for i in batch]
-            found |= zip(batch, self._reconstruct(header, some, grid, on), strict=True)
-            on_done(len(batch))
-        return [found[i] for i in range(len(observations))]
-
-    def _reconstruct(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        grid: SharedGrid,
-        device: torch.device,
+    def reconstruct(
+        self, observations: Sequence[Observation], grid: SharedGrid
     ) -> list[Reconstruction]:
         """All at once, or half by half where a GPU's memory is too small for that."""
         try:
-            return self._batch(Updates.of(header, observations, device), grid)
+            return self._batch(Updates.of(self.header, observations, self.device), grid)
         except torch.OutOfMemoryError:
             if len(observations) == 1:
                 raise
         # Here, where the error no longer holds what was in memory.
         middle = len(observations) // 2
         parts = observations[:middle], observations[middle:]
-        return [each for part in parts for each in self._reconstruct(header, part, grid, device)]
+        return [each for part in parts for each in self.reconstruct(part, grid)]
 
     @torch.inference_mode()
     def _batch(self, updates: Updates, grid: SharedGrid) -> list[Reconstruction]:
@@ -85,12 +81,12 @@ class Heat:
         """The best heat map of each update."""
         recovery = Recovery(updates, grid, self.heatmap.finest_m)
         first: SignName = "both" if self.heatmap.sign == "both" else "one"
-        begun = {name: recovery.begin(name, first) for name in self._names(updates.header)}
+        begun = {name: recovery.begin(name, first) for name in self.linearisations}
         best = self._closest(recovery, begun)
         if self.heatmap.sign == "auto":
             best = _try_both_signs(recovery, begun, best)
-        search = Search(inside=True, exact_m=0.1)
-        places = search.attack(updates.header, updates.observations, device=updates.device)
+        given = AttackInput(updates.header, updates.observations, device=updates.device)
+        places = Search(inside=True, exact_m=0.1).attack(given)
         for name, some in _by_linearisation(best):
             alone = recovery.one_place(name, some, [places[i] for i in some])
             for i, each in zip(some, alone, strict=True):
@@ -108,10 +104,12 @@ class Heat:
                     best[i] = found
         return [best[i] for i in range(len(least))]
 
-    def _names(self, header: Header) -> tuple[LinearisationName, ...]:
+    @property
+    def linearisations(self) -> tuple[LinearisationName, ...]:
+        """Those to try."""
         if self.heatmap.linearise != "auto":
             return (self.heatmap.linearise,)
-        single_step = header.side_knowledge.training.name == "fedsgd"
+        single_step = self.header.side_knowledge.training.name == "fedsgd"
         return ("before",) if single_step else ("before", "middle", "path")
 
 

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.heatmap.fit import fit
 from veilmap.attacks.heatmap.heatmap import LinearisationName, SignName
 from veilmap.attacks.heatmap.linearisation import Guess, nodes
@@ -165,7 +165,7 @@ class Recovery:
     def _first_guess(self) -> Guess:
         """Lemma 1's location, or the middle of the area."""
         header, device = self._updates.header, self._updates.gradient.device
-        guesses_m = [Neurons().one(header, each).xy_m for each in self._updates.observations]
+        guesses_m = [FirstLayer().one(header, each).xy_m for each in self._updates.observations]
         middle_m = header.side_knowledge.area.centre_m
         xy_m = np.stack([each if np.isfinite(each).all() else middle_m for each in guesses_m])
         x = self._updates.standardise(torch.from_numpy(xy_m[:, None]).to(device))

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
+from veilmap.files import writing
 from veilmap.flower.machines.bundle import CLIENT_APP, ForeignBundleError, refuse_foreign
 from veilmap.flower.machines.private_files import private_folder
 from veilmap.flower.machines.supervision import TELL
@@ -35,8 +36,9 @@ def write_commands(folder: Path, allowed: str) -> Path:
     for command in TASK_TYPE_TO_COMMAND.values():
         role = command if command == allowed else f"not-{allowed}"
         script = folder / command
-        script.write_text(f'#!/bin/sh\nexec {python} {role} "$@"\n')
-        script.chmod(0o700)
+        with writing(script):
+            script.write_text(f'#!/bin/sh\nexec {python} {role} "$@"\n')
+            script.chmod(0o700)
     return folder
 
 

@@ -6,18 +6,14 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from veilmap.errors import UserError
-from veilmap.files import PRIVATE, write_whole
+from veilmap.files import PRIVATE, write_whole, writing
 from veilmap.output import held
 
 
 def private_folder(path: Path) -> Path:
     """Make the folder, readable by its owner only; an existing one is not changed."""
-    try:
+    with writing(path):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"cannot make the folder {path}: {error.strerror}; choose another place for it"
-        ) from error
     return path
 
 
@@ -38,6 +34,8 @@ def held_privately(folder: Path, by: str) -> AbstractContextManager[None]:
 def alone(path: Path) -> Iterator[None]:
     """Wait for the file's lock, and hold it while the block runs."""
     lock = private_folder(path.parent) / f".{path.name}.lock"
-    with lock.open("w") as file:
+    with writing(lock):
+        file = lock.open("w")
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
