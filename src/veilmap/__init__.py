@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from veilmap.area import Area
     from veilmap.auditing.audit import audit
-    from veilmap.auditing.finished import Audit
+    from veilmap.auditing.audit_result import Audit
     from veilmap.auditing.settings import AuditSettings
     from veilmap.errors import UserError
     from veilmap.federation.observation import Observation
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from veilmap.study.comparison import Comparison
     from veilmap.study.settings import RunSettings
     from veilmap.study.train import Run, train
-    from veilmap.sweeping.swept import Swept, sweep
+    from veilmap.sweeping.sweep_result import SweepResult, Swept, sweep
     from veilmap.transcript import Transcript, TranscriptWriter
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Scaler",
     "SideKnowledge",
     "SignalMap",
+    "SweepResult",
     "Swept",
     "Training",
     "Transcript",
@@ -72,7 +73,7 @@ _HOMES = {
     "Area": "veilmap.area",
     "AttackRun": "veilmap.study.attack_run",
     "AttackSettings": "veilmap.study.attack_settings",
-    "Audit": "veilmap.auditing.finished",
+    "Audit": "veilmap.auditing.audit_result",
     "AuditSettings": "veilmap.auditing.settings",
     "Columns": "veilmap.sources.columns",
     "Comparison": "veilmap.study.comparison",
@@ -87,7 +88,8 @@ _HOMES = {
     "Scaler": "veilmap.local_data",
     "SideKnowledge": "veilmap.federation.side_knowledge",
     "SignalMap": "veilmap.signal_map.signal_map",
-    "Swept": "veilmap.sweeping.swept",
+    "SweepResult": "veilmap.sweeping.sweep_result",
+    "Swept": "veilmap.sweeping.sweep_result",
     "Training": "veilmap.federation.plan",
     "Transcript": "veilmap.transcript",
     "TranscriptWriter": "veilmap.transcript",
@@ -98,7 +100,7 @@ _HOMES = {
     "export": "veilmap.signal_map.export",
     "read": "veilmap.sources.reader",
     "reproduce": "veilmap.reproduction.reproduce",
-    "sweep": "veilmap.sweeping.swept",
+    "sweep": "veilmap.sweeping.sweep_result",
     "train": "veilmap.study.train",
 }
 

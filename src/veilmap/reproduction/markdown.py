@@ -19,7 +19,7 @@ from veilmap.reproduction.board import (
     counted_claims,
     duration,
 )
-from veilmap.sweeping.verdict import Outcome
+from veilmap.sweeping.decision import Outcome
 
 ATTACKS = ("search", "neurons", "heatmap")
 # What has a meaning in Markdown, in GitHub's tables and mathematics, or in HTML.
