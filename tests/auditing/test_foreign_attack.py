@@ -1,9 +1,10 @@
 import json
 
+from veilmap.auditing.store import Store
+
 from tests.auditing.making import TINY, make_data
 from tests.study.foreign_attacks import Corner
 from veilmap.auditing.audit import audit
-from veilmap.auditing.store import Store
 
 
 def test_an_attack_of_anybody_is_audited_and_its_stored_runs_are_found_again(tmp_path):

@@ -1,10 +1,11 @@
 import json
 
+from veilmap.auditing.store import Store
+
 from tests.auditing.making import TINY, make_data
 from tests.study.foreign_steps import First
 from veilmap.auditing.advice import train_command, train_toml
 from veilmap.auditing.audit import audit
-from veilmap.auditing.store import Store
 from veilmap.study.settings import RunSettings
 
 
