@@ -10,6 +10,7 @@ from veilmap.experiments.result import TrialResult
 from veilmap.experiments.run_trial import run_trial
 from veilmap.experiments.store import Cached, TrialStore
 from veilmap.experiments.trial import Trial
+from veilmap.inspection.labels import counted
 from veilmap.measurements import Measurements
 from veilmap.model.device import torch_device
 
@@ -99,14 +100,11 @@ def _notices(store: TrialStore, trials: Iterable[Trial], cached: Iterable[Cached
     older, other = store.older(), sum(each.is_of_other_code for each in cached)
     if older:
         yield (
-            f"{store.path} holds {older:,} results in an older layout; all is computed again, and "
-            "the old files stay until you delete them"
+            f"{store.path} holds {counted(older, 'result')} in an older layout; all is computed "
+            "again, and the old files stay until you delete them"
         )
     if other:
-        yield (
-            f"{other:,} cached results were computed by other code; they are computed again and "
-            "replaced"
-        )
+        yield (f"{counted(other, 'cached result')} of other code: computed again, and replaced")
     names = dict.fromkeys(trial.configuration for trial in trials if code_of(trial) is None)
     if names:
         yield (

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.page.making import PANEL, make_content
-from veilmap.report.page.content import Spread
+from tests.report.page.making import PANEL, Line, make_content
+from veilmap.metrics.spread import Spread
 from veilmap.report.page.page import write_page
 
 
@@ -29,7 +29,7 @@ def test_another_figure_draws_another_chart(town_file, open_file):
 
 def test_a_single_attack_has_its_median_over_seeds_in_the_table(tmp_path, open_file):
     content = make_content(PANEL[:1], seeds=(0, 1))
-    rows = [{**row, "emd_paper": 10.0 + 2 * row["seed"]} for row in content.rows]
+    rows = [Line({**row, "emd_paper": 10.0 + 2 * row["seed"]}) for row in content.rows]
     write_page(replace(content, rows=rows), tmp_path / "seeds.html")
     page = open_file(tmp_path / "seeds.html").page
     page.locator("#tradeoff-attack").select_option("1")
@@ -82,12 +82,14 @@ def test_few_and_many_rounds_are_drawn(tmp_path, open_file, rounds):
 def test_the_theorem_is_held_to_the_first_seed_and_to_what_was_trained_on(tmp_path, open_file):
     content = make_content(PANEL[:1], seeds=(0, 1), rounds=2)
     history = [
-        {
-            **row,
-            "distance_trained_m": 10.0 * row["round"] + 1000 * row["seed"],
-            "distance_m": 7.0,
-            "bound_m": 40.0 if row["seed"] == 0 else None,
-        }
+        Line(
+            {
+                **row,
+                "distance_trained_m": 10.0 * row["round"] + 1000 * row["seed"],
+                "distance_m": 7.0,
+                "bound_m": 40.0 if row["seed"] == 0 else None,
+            }
+        )
         for row in content.history
     ]
     write_page(replace(content, history=history), tmp_path / "theorem.html")
