@@ -51,6 +51,11 @@ def out_of_range(what: str, demand: str, value: object) -> UserError:
     return UserError(f"{what} must be {demand}, got {shown(value)}")
 
 
+def cannot_write(what: object, error: OSError, way_out: str) -> UserError:
+    """The error for a failed write, whichever layer of the program met it."""
+    return UserError(f"cannot write {what}: {error.strerror or error}; {way_out}")
+
+
 def refuse(faults: Iterable[UserError]) -> None:
     """Raise all faults as one error; do nothing if there are none."""
     messages = [str(fault) for fault in faults]

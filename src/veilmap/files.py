@@ -10,7 +10,7 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, cannot_write
 
 # For files with people's positions, or from which these can be recovered: owner only.
 PRIVATE = 0o600
@@ -47,19 +47,26 @@ def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
     path = next(iter(contents), Path())
     try:
         for path, part in parts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(part, contents[path], mode)
-        yield
-        rename({part: path for path, part in parts.items()})
-    except BaseException as error:  # an interrupt must not leave a partial file either
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write(part, contents[path], mode)
+        with writing(path):
+            yield
+            rename({part: path for path, part in parts.items()})
+    except BaseException:  # an interrupt must not leave a partial file either
         for part in parts.values():
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise UserError(
-                f"cannot write {path}: {error.strerror or error}; choose another place for it"
-            ) from error
         raise
+
+
+@contextmanager
+def writing(what: Path) -> Iterator[None]:
+    """Raise one and the same error for every write that fails in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(what, error, "choose another place for it") from error
 
 
 def rename(names: Mapping[Path, Path]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from veilmap.errors import UserError
-from veilmap.files import remove_parts
+from veilmap.files import remove_parts, writing
 
 PROCESS = "process of veilmap"
 
@@ -27,13 +27,13 @@ def held(folder: Path | None, *inside: str, by: str = PROCESS) -> Iterator[None]
     if folder is None:
         yield
         return
-    with _told(folder):
+    with writing(folder):
         refuse_no_folder(folder)
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     try:
         with _locked(folder / ".lock", folder, by):
-            with _told(folder):
+            with writing(folder):
                 for each in (folder, *(folder / name for name in inside)):
                     remove_parts(each)
             yield
@@ -46,10 +46,10 @@ def held(folder: Path | None, *inside: str, by: str = PROCESS) -> Iterator[None]
 @contextmanager
 def held_file(path: Path) -> Iterator[None]:
     """The same for one file, in a folder that others write to as well."""
-    with _told(path.parent):
+    with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path.with_name(f".{path.name}.lock"), path, PROCESS):
-        with _told(path.parent):
+        with writing(path.parent):
             remove_parts(path.parent, path.name)
         yield
 
@@ -71,7 +71,7 @@ def _locked(file: Path, what: Path, by: str) -> Iterator[None]:
     # Resolved, so that it is found at the end even if the working directory changes.
     file = file.parent.resolve() / file.name
     lock = FileLock(file, timeout=0)
-    with _told(what):
+    with writing(what):
         try:
             lock.acquire()
         except Timeout:
@@ -85,13 +85,3 @@ def _locked(file: Path, what: Path, by: str) -> Iterator[None]:
         with suppress(OSError):
             file.unlink()
         lock.release()
-
-
-@contextmanager
-def _told(where: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UserError(
-            f"cannot write to {where}: {error.strerror or error}; choose another --out"
-        ) from error

@@ -51,7 +51,7 @@ def test_all_that_a_server_cannot_know_is_named_at_once():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "a campaign is JSON"),
+        ("{", "a campaign must be JSON"),
         ("{}", "campaign: cell is missing; add it"),
         ('{"cel": "a"}', "did you mean 'cell'"),
     ],

@@ -170,7 +170,7 @@ def test_nobody_takes_part_twice_in_a_round(tmp_path):
     federated(campaign, grid, tmp_path / "out")
     again = federated(campaign, grid, tmp_path / "again")
     assert set(again.history[0].left_out) == {*USERS, SUM}
-    assert again.history[0].left_out["u0"] == "has answered for these measurements before"
+    assert again.history[0].left_out["u0"] == "has already answered for these measurements"
 
 
 def test_a_server_cannot_ask_the_others_for_something_else(tmp_path):
@@ -237,7 +237,7 @@ def test_nonsense_in_any_step_leaves_its_sender_out(tmp_path):
         nonsense.train(action)(lambda message, context: Message(RecordDict(), reply_to=message))
     campaign = make_campaign(secure_aggregation=True)
     journal = federated(campaign, make_grid(tmp_path, apps={12: nonsense}), tmp_path / "out")
-    assert "an answer that is none" in journal.history[0].left_out["u2"]
+    assert "malformed reply" in journal.history[0].left_out["u2"]
 
 
 def test_the_sum_can_be_attacked_as_any_user(tmp_path):

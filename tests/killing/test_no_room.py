@@ -1,6 +1,8 @@
 """Where nothing can be written: one line, and what was there stays."""
 
 import os
+import re
+import shutil
 import signal
 
 import pytest
@@ -27,10 +29,13 @@ def test_a_full_disk_leaves_the_old_results(forks, name):
         assert forks.run(name, place) == (0, "")
     before = contents(place)
     words = " ".join(arguments(name, jobs=1)).replace(*MORE.get(name, ("", ""))).split()
+    shutil.rmtree(forks.compiled, ignore_errors=True)  # what numba cannot keep must not matter
     code, said = forks.run(words, place, largest_bytes=200)
     assert (code, len(said.splitlines())) == (2, 1), said
-    assert said.startswith("veilmap: error: cannot write ")
-    assert "File too large" in said
+    wanted = (
+        "veilmap: error: cannot write (out|run)/.+: File too large; choose another place for it"
+    )
+    assert re.fullmatch(wanted, said.strip())
     assert contents(place) == before
 
 

@@ -1,4 +1,4 @@
-"""What a node insists on, whatever a server asks of it."""
+"""A node's own requirements, whatever a server asks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -39,7 +39,7 @@ class SecureStrategy(SignalMapStrategy):
         try:
             return self._round.begin(self._asked)
         except RoundError:
-            return []  # said again, and written down, when there is nothing to add up
+            return []  # logged and recorded again when there is nothing to add up
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]

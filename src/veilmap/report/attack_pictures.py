@@ -18,7 +18,7 @@ from veilmap.study.attack_run import AttackRun
 
 
 def attack_pictures(run: AttackRun) -> dict[str, bytes]:
-    """Draw all that the attacks allow; by the name of the file."""
+    """The possible pictures of these attacks, by file name."""
     return {name: png(figure) for name, figure in _pictures(run)}
 
 

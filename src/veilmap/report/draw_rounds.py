@@ -1,4 +1,4 @@
-"""How the attacks fare from round to round, and how strong the signal is that they read."""
+"""Success of the attacks per round, and the norm of the gradient that they read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
@@ -115,7 +115,7 @@ def _draw_lines(axes: Axes, lines: Mapping[str, Line], looks: Mapping[str, Look]
 
 
 def _scale(axes: Axes) -> None:
-    """Logarithmic where the values span more than a decade."""
+    """Use a log scale if the values span more than a decade."""
     values = np.concatenate([np.empty(0), *(line.get_ydata() for line in axes.lines)])
     values = values[np.isfinite(values)]
     if not len(values):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from veilmap.canvas import colour_range
+from veilmap.metrics.rows import FigureRow
 from veilmap.report.looks import Look, attack_looks, defence_looks, family_of, scheme_of
-from veilmap.report.page.content import Configuration, Content, Found, Ground, Row
+from veilmap.report.page.content import Configuration, Content, Found, Ground
 from veilmap.report.page.encoding import (
     packed_points,
     packed_raster,
@@ -82,10 +83,11 @@ def _configuration(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[Row]) -> dict[str, Any]:
+def _table(rows: Sequence[FigureRow]) -> dict[str, Any]:
     """The names once, then the values, which halves a long history."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return {"columns": columns, "values": [[row.get(name) for name in columns] for row in rows]}
+    lines = [row.columns() for row in rows]
+    columns = list(dict.fromkeys(name for line in lines for name in line))
+    return {"columns": columns, "values": [[line.get(name) for name in columns] for line in lines]}
 
 
 def _ground(ground: Ground) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which cell a phone takes: mostly the strongest at the place, with the load and the past in it."""
+"""Which cell serves a phone: mostly the strongest at the place, with load and hysteresis."""
 
 import numpy as np
 

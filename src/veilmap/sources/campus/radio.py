@@ -71,7 +71,7 @@ class RadioNetwork:
 
 
 def path_loss_db(away_m: Array) -> Array:
-    """PL1 and PL2 of TR 38.901, table 7.4.1-1, UMa LOS, without what is the same everywhere."""
+    """PL1 and PL2 of TR 38.901, table 7.4.1-1, UMa LOS, without the constant terms."""
     drop_m = SITE_HEIGHT_M - PHONE_HEIGHT_M
     ground_m = np.hypot(*away_m.T)
     slant_m = np.hypot(ground_m, drop_m)
@@ -81,7 +81,7 @@ def path_loss_db(away_m: Array) -> Array:
 
 
 def antenna_loss_db(away_m: Array, azimuth_deg: float) -> Array:
-    """What a sector loses off the middle of its beam."""
+    """The loss of a sector off the centre of its beam."""
     bearing_deg = np.degrees(np.arctan2(*away_m.T))
     off_deg = (bearing_deg - azimuth_deg + 180) % 360 - 180
     loss_db: Array = np.minimum(12 * (off_deg / BEAM_DEG) ** 2, BACK_DB)
@@ -89,7 +89,7 @@ def antenna_loss_db(away_m: Array, azimuth_deg: float) -> Array:
 
 
 def _sites(world: Campus, provider: int, count: int) -> Array:
-    """The fixed ones first, further ones spread evenly."""
+    """The fixed sites first, further ones spread evenly."""
     fixed = np.array(SITES[provider])
     more = (0.5 + np.arange(1, max(count - len(fixed), 0) + 1)[:, None] * EVENLY) % 1 - 0.5
     sites_m: Array = np.vstack([fixed, more])[:count] * world.size_m
