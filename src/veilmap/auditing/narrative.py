@@ -33,7 +33,7 @@ ORACLE = {
     "area": "the area is the bounding box of the cell's measurements; give the public one: --area",
     "scaler": "positions are scaled by the data; give the public --area, with --scaler area",
     "label_offset_dbm": "centred labels have the mean of everybody's data; give --label-offset",
-    "public sample": "the gan learned from a sample of everybody's data",
+    "public sample": "a defence learned from a sample of everybody's data",
     "the start of dlg": "dlg started near the true centroid of each round",
 }
 
