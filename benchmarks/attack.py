@@ -28,16 +28,17 @@ from peers import PEERS, Loss, Peer, Rest
 from table import duration, note, show_table, times
 from timing import in_turn, once
 
-from veilmap.attacks import optimum
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.gradient_matching import optimum
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.gradient_matching.starts import RandomStarts
 from veilmap.attacks.leak import leaked_gradient
-from veilmap.attacks.matching import Matching
-from veilmap.attacks.search import Search
-from veilmap.attacks.starts import RandomStarts
 
 STARTS, REACHED = 5, 1e-6
 # Rows at which the products run at their best rate.
 BATCH_ROWS = 384
-COMPILED = "veilmap.attacks.compiled_climb"
+COMPILED = "veilmap.attacks.gradient_matching.compiled_local_search"
 SPEEDUPS = ("search_speedup", "search_speedup_published", "search_speedup_any")
 
 
@@ -55,7 +56,7 @@ def measure(quick: bool) -> dict:
 
 
 def _search(header, observation):
-    (found,) = Search().attack(header, [observation])
+    (found,) = Search().attack(AttackInput(header, [observation]))
     return found
 
 

@@ -18,17 +18,18 @@ from observations import observe
 from table import duration, show_table, times
 from timing import in_turn, once
 
-from veilmap.attacks.dlg import Dlg
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
+from veilmap.attacks.gradient_matching.batched_descent import walk_together
+from veilmap.attacks.gradient_matching.descent import walk_one_by_one
+from veilmap.attacks.gradient_matching.dlg import Dlg
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.optimisers import Adam
+from veilmap.attacks.gradient_matching.search import Search
+from veilmap.attacks.gradient_matching.starts import RandomStarts
+from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.leak import leaked_gradient
-from veilmap.attacks.matching import Matching
-from veilmap.attacks.neurons import Neurons
-from veilmap.attacks.optimisers import Adam
-from veilmap.attacks.search import Search
-from veilmap.attacks.starts import RandomStarts
-from veilmap.attacks.together import walk_together
-from veilmap.attacks.walk import walk_one_by_one
-from veilmap.attacks.walker import Rest, Walker
 
 PRECISIONS = {"double": torch.float64, "single": torch.float32}
 
@@ -44,9 +45,13 @@ def measure(quick: bool) -> dict:
     return {
         "points": observations[0].n,
         "attacks": {
-            "neurons_s": _median_s(lambda: Neurons().one(header, observations[0]), 100 * repeats),
+            "first_layer_s": _median_s(
+                lambda: FirstLayer().one(header, observations[0]), 100 * repeats
+            ),
             **_heatmap(header, observations, repeats),
-            "heatmap_fedavg_s": _median_s(lambda: Heatmap().attack(fedavg_header, fedavg), repeats),
+            "heatmap_fedavg_s": _median_s(
+                lambda: Heatmap().attack(AttackInput(fedavg_header, fedavg)), repeats
+            ),
             **_many(header, observations, 50 if quick else 1000),
         },
         "iterations": {
@@ -62,7 +67,8 @@ def _median_s(job, repeats: int) -> float:
 
 
 def _heatmap(header, observations, repeats: int) -> dict:
-    runs = [Heatmap(cells=2500).attack(header, observations) for _ in range(repeats)]
+    heatmap, given = Heatmap(grid_cells=2500), AttackInput(header, observations)
+    runs = [heatmap.attack(given) for _ in range(repeats)]
     return {
         "heatmap_s": statistics.median(run[0].seconds for run in runs),
         "heatmap_again_s": statistics.median(each.seconds for run in runs for each in run[1:]),
@@ -72,10 +78,11 @@ def _heatmap(header, observations, repeats: int) -> dict:
 def _many(header, observations, count: int) -> dict:
     """Many attacks at once: updates for the search, starts of one update for DLG."""
     many = [observations[i % len(observations)] for i in range(count)]
-    search_s = once(lambda: Search().attack(header, many))[0]
-    Dlg(max_iterations=3).attack(header, observations[:1])  # numba compiles at the first call
+    search_s = once(lambda: Search().attack(AttackInput(header, many)))[0]
+    given = AttackInput(header, observations[:1])
+    Dlg(max_iterations=3).attack(given)  # numba compiles at the first call
     dlg = Dlg(start=RandomStarts(count=count), max_iterations=300)
-    dlg_s = once(lambda: dlg.attack(header, observations[:1]))[0]
+    dlg_s = once(lambda: dlg.attack(given))[0]
     return {"many": count, "search_each_s": search_s / count, "dlg_each_s": dlg_s / count}
 
 
@@ -101,7 +108,7 @@ def _walk(way, matching: Matching, iterations: int) -> float:
 
 def _walk_in_numpy(*arguments) -> None:
     """As ``walk_one_by_one`` goes where numba is not installed."""
-    with patch.dict(sys.modules, {"veilmap.attacks.compiled_walk": None}):
+    with patch.dict(sys.modules, {"veilmap.attacks.gradient_matching.compiled_descent": None}):
         walk_one_by_one(*arguments)
 
 
@@ -113,8 +120,8 @@ def show(figures: dict) -> None:
         f"attacks on a FedSGD update ({figures['points']:,} points)",
         ("", "time"),
         [
-            ("Neurons", duration(found["neurons_s"])),
-            ("Heatmap(cells=2500)", duration(found["heatmap_s"])),
+            ("FirstLayer", duration(found["first_layer_s"])),
+            ("Heatmap(grid_cells=2500)", duration(found["heatmap_s"])),
             ("the same, each further update", duration(found["heatmap_again_s"])),
             ("Heatmap() of a FedAvg update", duration(found["heatmap_fedavg_s"])),
             (f"Search, each of {many:,} updates", duration(found["search_each_s"])),

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
 
-from veilmap.attacks.descents import TYPICAL_RSRP_DBM
+from veilmap.attacks.gradient_matching.descents import TYPICAL_RSRP_DBM
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header

@@ -74,7 +74,7 @@ ORDERINGS = (
 FASTER = {
     "max_iterations": 500,
     "attack_rate": 0.05,
-    "cells": 300,
+    "grid_cells": 300,
     "finest_m": 30.0,
     "close": 1.0,
 }

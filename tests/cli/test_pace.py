@@ -1,6 +1,6 @@
 import time
 
-from veilmap.cli.pace import Pace
+from veilmap.cli.timing import Pace
 
 
 def test_runs_that_took_twice_the_time_kept_two_cores_at_work(monkeypatch):

@@ -5,8 +5,8 @@ from veilmap.defences.defence import Defence
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.dp import DifferentialPrivacy
 from veilmap.errors import UserError
-from veilmap.study.notation import step_of
 from veilmap.study.settings import RunSettings
+from veilmap.study.step_notation import step_of
 
 
 def faults(*texts):

@@ -7,8 +7,9 @@ from hypothesis.extra.numpy import arrays
 from tests.defences.making import EMPTY, UTM_M, kept, make_batch, make_turn, on_a_line
 from veilmap.defences.clustering.dbscan import dbscan
 from veilmap.defences.diverse import DiverseBatch
-from veilmap.defences.step import PointStep, as_text
+from veilmap.defences.step import PointStep
 from veilmap.errors import UserError
+from veilmap.strategy import as_text
 
 ROUNDS = arrays(
     np.float64,

@@ -5,9 +5,10 @@ import pytest
 
 from veilmap.area import Area
 from veilmap.defences.dp import DifferentialPrivacy, clipped
-from veilmap.defences.step import Spending, Turn, UpdateStep, as_text
+from veilmap.defences.step import Spending, Turn, UpdateStep
 from veilmap.errors import UserError
 from veilmap.local_data import Scaler
+from veilmap.strategy import as_text
 
 AREA = Area(0, 0, 1000, 1000)
 SIZE = 145_313

@@ -7,10 +7,11 @@ from pyproj import Geod
 from veilmap.area import Area
 from veilmap.defences.geoind import GeoIndistinguishability
 from veilmap.defences.planar_laplace import draw_m
-from veilmap.defences.step import PointStep, Spending, Turn, as_text
+from veilmap.defences.step import PointStep, Spending, Turn
 from veilmap.errors import UserError
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Scaler
+from veilmap.strategy import as_text
 
 AREA = Area(0, 0, 2000, 1500)
 N = 20_000

@@ -5,8 +5,9 @@ from tests.conftest import make_local_data
 from tests.defences.making import EMPTY, kept, make_turn
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.random_points import RandomPoints
-from veilmap.defences.step import PointStep, as_text
+from veilmap.defences.step import PointStep
 from veilmap.errors import UserError
+from veilmap.strategy import as_text
 
 BATCH = make_local_data(40)
 

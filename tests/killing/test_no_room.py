@@ -11,7 +11,7 @@ from tests.killing.commands import TINY, arguments, contents
 
 # What turns a command into one that replaces results, or adds to them.
 MORE = {
-    "attack": ("--method neurons", "--method neurons --overwrite --seed 1"),
+    "attack": ("--method first_layer", "--method first_layer --overwrite --seed 1"),
     "sweep": ("--seeds 2", "--seeds 3"),
     "audit": ("--seeds 2", "--seeds 3"),
     "tune": ("--trials 4", "--trials 5"),

@@ -86,6 +86,12 @@ def test_it_agrees_with_pot(sizes):
     assert emd_m(a, b, weights) == pytest.approx(expected, abs=1e-9)
 
 
+@given(POINTS, POINTS)
+def test_it_is_at_most_the_exact_distance(a, b):
+    exact = ot.emd2([], [], ot.dist(a, b, "euclidean"))
+    assert emd_m(a, b, projections=50) <= exact + 1e-9
+
+
 def test_the_place_on_earth_changes_nothing():
     a, b = cloud(300).round(3), cloud(200, seed=1).round(3)
     far = np.array([500_000.0, 5_700_000.0])

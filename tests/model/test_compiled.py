@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.model.making import batch, dropout
-from veilmap.model import bending, compiled, reference, training
+from veilmap.model import compiled, numba_activations, reference, training
 from veilmap.model.network import ACTIVATION_NAMES, Network
 
 widths = st.integers(1, 70)
@@ -95,7 +95,7 @@ def test_activations_are_right_to_some_units_in_the_last_place(name):
     z = np.concatenate([np.linspace(-80, 80, 100_001), np.linspace(-1, 1, 10_001)])
     h = z.astype(np.float32)
     exact = FUNCTIONS[name](h.astype(float))
-    bending.bend(bending.KINDS[name], h)
+    numba_activations.bend(numba_activations.KINDS[name], h)
     assert (np.abs(h - exact) <= 5 * np.spacing(np.abs(exact).astype(np.float32))).all()
 
 
@@ -108,7 +108,7 @@ def test_activations_at_the_ends_are_their_limits(name):
         "tanh": (-1, -1, 1),
         "elu": (-1, -1, 1000),
     }
-    bending.bend(bending.KINDS[name], h)
+    numba_activations.bend(numba_activations.KINDS[name], h)
     np.testing.assert_allclose(h[:3], limits[name], atol=1e-30)
     assert np.isnan(h[3])
 
@@ -117,8 +117,8 @@ def test_activations_at_the_ends_are_their_limits(name):
 def test_slopes_are_those_of_the_activation(name):
     z = np.array([-3, -0.5, 0.25, 2], np.float32)
     h, slopes = z.copy(), np.ones(4, np.float32)
-    bending.bend(bending.KINDS[name], h)
-    bending.pull_back(bending.KINDS[name], h, slopes)
+    numba_activations.bend(numba_activations.KINDS[name], h)
+    numba_activations.pull_back(numba_activations.KINDS[name], h, slopes)
     wide = z.astype(float)
     expected = (FUNCTIONS[name](wide + 1e-6) - FUNCTIONS[name](wide - 1e-6)) / 2e-6
     np.testing.assert_allclose(slopes, expected, rtol=1e-4)

@@ -55,12 +55,12 @@ def test_every_attack_has_a_panel_and_every_defence_a_line():
     rows = [
         row(name, attack, seed, rmse_db=5 + place + seed, emd_paper=7 + place)
         for place, name in enumerate(names)
-        for attack in ("dlg", "search", "neurons")
+        for attack in ("dlg", "search", "first_layer")
         for seed in (0, 1)
     ]
     figure = draw_tradeoff(rows, "emd_paper", "EMD", "campus")
     panels = [axes for axes in figure.axes if axes.get_title()]
-    assert [axes.get_title() for axes in panels] == ["dlg", "search", "neurons"]
+    assert [axes.get_title() for axes in panels] == ["dlg", "search", "first_layer"]
     lines = {c.get_label(): c.lines[0].get_xydata() for c in panels[0].containers}
     np.testing.assert_array_equal(lines["diverse"], [[6.5, 8], [7.5, 9]])
     assert set(lines) == {PLAIN, "diverse", "$x"}
@@ -115,7 +115,7 @@ def test_one_attack_can_have_panels_of_several_figures():
 
 
 def test_every_column_ends_with_the_units_of_its_axis():
-    rows = [row("fedavg", attack) for attack in ("dlg", "search", "neurons")]
+    rows = [row("fedavg", attack) for attack in ("dlg", "search", "first_layer")]
     figure = draw_tradeoff(rows, "emd_paper", "EMD", "t")
     labelled = [bool(axes.get_xlabel()) for axes in figure.axes[:3]]
     assert labelled == [False, True, True]

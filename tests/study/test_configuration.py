@@ -4,13 +4,13 @@ import pytest
 
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
-from veilmap.defences.step import as_text
 from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError
+from veilmap.strategy import as_text
 from veilmap.study.configuration import configure
-from veilmap.study.notation import step_of
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings
+from veilmap.study.step_notation import step_of
 
 RAW = RunSettings.of(label_offset_dbm="none", seed=3)
 SLOW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4)
@@ -111,7 +111,8 @@ def test_units_may_be_left_out():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fartest", "unknown defence 'fartest'; choose from: diverse, farthest, random"),
+        ("fartest", "unknown defence 'fartest'; choose one of: diverse, farthest, random"),
+        ("farthest,diverse", "unknown defence .*; write spaces between steps"),
         ("diverse:eps", "cannot read 'diverse:eps'"),
         ("diverse:eps=", "cannot read"),
         ("diverse:epz=5", "unknown setting 'epz'; choose one of: eps_m, size"),

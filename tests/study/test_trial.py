@@ -10,9 +10,9 @@ from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
+from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train, train_prepared
 from veilmap.study.trial import SameRound, trial
@@ -20,7 +20,7 @@ from veilmap.study.trial import SameRound, trial
 SETTINGS = RunSettings.of(
     interval="1d", hidden=(8,), activations=("relu",), dropout=(0.0,), learning_rate=1e-3
 )
-QUICK = AttackSettings.of(method="search,neurons", inside=True)
+QUICK = AttackSettings.of(method="search,first_layer", inside=True)
 
 
 def test_a_trial_in_memory_finds_what_an_attack_on_files_finds(small_campus, tmp_path):
@@ -37,7 +37,7 @@ def test_a_trial_in_memory_finds_what_an_attack_on_files_finds(small_campus, tmp
 
 def test_the_rows_of_a_trial_say_price_find_and_cost(small_campus):
     rows = trial(small_campus, configure(SETTINGS, "fedavg + dp:epsilon=100"), QUICK).rows()
-    assert [row["attack"] for row in rows] == ["search", "neurons"]
+    assert [row["attack"] for row in rows] == ["search", "first_layer"]
     json.dumps(rows, allow_nan=False)
     (step,) = rows[0]["defences"]
     rounds = step["turns"] // 3
@@ -49,8 +49,8 @@ def test_the_rows_of_a_trial_say_price_find_and_cost(small_campus):
 
 
 def test_only_every_third_round_is_attacked(small_campus):
-    found = trial(small_campus, SETTINGS, AttackSettings.of(method="neurons", every=3)).attacked
-    all_of_them = trial(small_campus, SETTINGS, AttackSettings.of(method="neurons")).attacked
+    found = trial(small_campus, SETTINGS, AttackSettings.of(method="first_layer", every=3)).attacked
+    all_of_them = trial(small_campus, SETTINGS, AttackSettings.of(method="first_layer")).attacked
     assert list(found.norms) == list(all_of_them.norms)[::3]
     with pytest.raises(UserError, match="every must be at least 1, got 0"):
         AttackSettings.of(every=0)
@@ -82,7 +82,7 @@ def test_theory_speaks_of_the_points_trained_on_where_they_are_known(small_campu
     for name in ("fedsgd + farthest:num=1", "fedsgd + farthest:num=1 + dp:epsilon=100"):
         prepared, seen = prepare(small_campus, configure(SETTINGS, name)), Recorder()
         run = train_prepared(prepared, seen, keep=prepared.users)
-        found = attack(seen_of(prepared, seen.observations, run.batches), QUICK, theory=True)
+        found = attack(evidence_of(prepared, seen.observations, run.batches), QUICK, theory=True)
         predicted[name] = list(found.predicted.values())
     exact, noisy = predicted.values()
     assert max(each.error_m for each in exact) == pytest.approx(0, abs=1e-3)
@@ -153,14 +153,14 @@ def test_only_the_updates_of_the_target_are_kept(small_campus):
 @pytest.mark.parametrize("fraction", [1.0, 0.5])
 def test_sums_made_while_training_are_those_of_all_updates(small_campus, fraction):
     settings = replace(SETTINGS, training=replace(SETTINGS.training, fraction=fraction))
-    attacks = AttackSettings.of(method="neurons", secure_aggregation=True)
+    attacks = AttackSettings.of(method="first_layer", secure_aggregation=True)
     found = trial(small_campus, settings, attacks)
     every = trial(small_campus, settings, attacks, keep_updates=True)
     summed = list(secure_sum(every.observations))
     assert [each.n for each in found.observations] == [each.n for each in summed]
     for one, other in zip(found.observations, summed, strict=True):
         assert one.weights_after.tobytes() == other.weights_after.tobytes()
-    one, other = (each.attacked.scores["neurons"].figures() for each in (found, every))
+    one, other = (each.attacked.scores["first_layer"].figures() for each in (found, every))
     assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 

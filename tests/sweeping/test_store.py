@@ -10,10 +10,10 @@ CASE = make_case(make_data())
 RECORD = Record(
     "fedsgd",
     0,
-    rows=({"attack": "neurons", "emd": None, "n": 3},),
+    rows=({"attack": "first_layer", "emd": None, "n": 3},),
     rounds=({"round": 1},),
     training=({"rmse_db": 5.5},),
-    found={"neurons": [[1, 0, 2.5, 3.5]]},
+    found={"first_layer": [[1, 0, 2.5, 3.5]]},
     path=[[0.0, 1.0]],
     gradient=({"decade": -3},),
     kept=("found", "past"),

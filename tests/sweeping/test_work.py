@@ -31,11 +31,11 @@ def dlg(**changes):
 
 
 def test_a_run_gives_a_row_for_every_attack_and_a_line_for_every_round():
-    record = ran(attacks=AttackSettings.of(method="neurons,search", target="u0"))
+    record = ran(attacks=AttackSettings.of(method="first_layer,search", target="u0"))
     assert record.failed is None
-    assert [row["attack"] for row in record.rows] == ["neurons", "search"]
+    assert [row["attack"] for row in record.rows] == ["first_layer", "search"]
     assert [(line["attack"], line["round"]) for line in record.rounds] == [
-        (name, t) for name in ("neurons", "search") for t in (1, 2, 3)
+        (name, t) for name in ("first_layer", "search") for t in (1, 2, 3)
     ]
     assert [line["round"] for line in record.training] == [1, 2, 3]
     assert record.seconds > 0

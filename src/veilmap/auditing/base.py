@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from veilmap.attacks.dlg import PrecisionName
-from veilmap.attacks.heatmap import Heatmap
+from veilmap.attacks.gradient_matching.dlg import PrecisionName
+from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
 from veilmap.study.attack_settings import DlgSettings
@@ -43,8 +43,8 @@ class AuditDlg(DlgSettings):
 
 @dataclass(frozen=True)
 class AuditHeatmap(Heatmap):
-    """Coarser cells, because there are many runs."""
+    """Coarser squares, because there are many runs."""
 
-    cells: int = 200
+    grid_cells: int = 200
     finest_m: float = 35.0
     close: float = 1.0

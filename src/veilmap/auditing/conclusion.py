@@ -22,6 +22,7 @@ from veilmap.auditing.work import Work
 from veilmap.errors import UserError
 from veilmap.report.page.content import Advice, Content, Made, Verdict
 from veilmap.settings import plain, toml
+from veilmap.study.attack_notation import method_name
 from veilmap.study.prepare import Prepared
 from veilmap.study.results import versions
 
@@ -58,7 +59,7 @@ def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made
         title=f"Privacy audit of {data.source}, cell {work.prepared.cell}",
         verdict=verdict,
         targets=work.names,
-        attacks=work.settings.audit.method,
+        attacks=tuple(map(method_name, work.settings.audit.method)),
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
         history=[_single(line) for each in results for line in each.history],

@@ -1,5 +1,6 @@
 """Everything of a unit that has a position in it, kept apart from its figures."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.area import Area
-from veilmap.attacks.methods import METHODS
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.defences.step import PointStep
+from veilmap.defences.declarations import acts_on_points
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData
 from veilmap.metrics.hours import Hours
@@ -96,7 +96,9 @@ class Positions:
             x_m, y_m = arrays[name].tolist()
             return x_m, y_m
 
-        every = [(m, k) for m in METHODS for k in range(len(targets))]
+        found = (re.fullmatch(r"found-(.+)-\d+\.xy_m", name) for name in arrays)
+        methods = dict.fromkeys(match[1] for match in found if match)
+        every = [(m, k) for m in methods for k in range(len(targets))]
         pairs = [(m, k) for m, k in every if f"found-{m}-{k}.xy_m" in arrays]
         west, south, east, north = arrays["box_deg"].tolist()
         return cls(
@@ -138,7 +140,7 @@ class Positions:
 def positions_of(run: Run, attacked: Sequence[AttackRun]) -> Positions:
     """From a run in memory and what was found about each target."""
     plan, projection = run.prepared.plan, run.prepared.data.projection
-    moved = any(isinstance(step, PointStep) for step in plan.defence.steps)
+    moved = any(map(acts_on_points, plan.defence.steps))
     pairs = [(each, method) for each in attacked for method in each.found]
     true = {each.target: _true_home(each, run.prepared.data.timezone) for each in attacked}
     named = {(m, each.target): likely_home(each.scores[m].places) for each, m in pairs}

@@ -22,9 +22,9 @@ from veilmap.study.attack import attack
 from veilmap.study.attack_files import history_line
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
 from veilmap.study.results import result_row
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import Run, train_prepared
 
@@ -118,7 +118,7 @@ def run_unit(unit: Unit, data: Measurements) -> Result:
 def _attacked(unit: Unit, data: Measurements) -> Result:
     prepared, seen = prepare(data, unit.settings), Recorder(unit.targets)
     run = train_prepared(prepared, seen, keep=unit.targets)
-    known = seen_of(prepared, seen.observations, run.batches)
+    known = evidence_of(prepared, seen.observations, run.batches)
     attacked = []
     for target in unit.targets:
         who = replace(unit.attacks.who, target=target)

@@ -7,6 +7,7 @@ from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.report.page.content import Spread, Strongest
 from veilmap.study.prepare import Prepared
+from veilmap.wording import counted
 
 # A found place so near is a place where the user was.
 NEAR_M = 50.0
@@ -42,9 +43,7 @@ def scarcity(prepared: Prepared) -> Iterator[str]:
         "user": (len(prepared.users), FEW_USERS),
         "round": (len(prepared.rounds), FEW_ROUNDS),
     }
-    few = [
-        f"{n:,} {what}{'' if n == 1 else 's'}" for what, (n, least) in counts.items() if n < least
-    ]
+    few = [counted(n, what) for what, (n, least) in counts.items() if n < least]
     if few:
         yield (
             f"The cell has only {' and '.join(few)}: figures from so few data say little about "

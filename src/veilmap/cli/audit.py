@@ -7,7 +7,7 @@ from typing import Annotated
 
 from rich.progress import Progress, TaskID
 
-from veilmap.attacks.search import Search
+from veilmap.attacks.gradient_matching.search import Search
 from veilmap.auditing.audit import audit
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.auditing.finished import Audit
@@ -29,13 +29,14 @@ from veilmap.cli.options import (
     RobustnessOptions,
     grouped,
 )
-from veilmap.cli.pace import Pace
+from veilmap.cli.timing import Pace
 from veilmap.model.network import Network
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.prepare import Prepared
 from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
+from veilmap.wording import counted
 
 QuestionOptions = Annotated[Question, grouped("What is asked", 0)]
 TaskOptions = Annotated[AuditTask, grouped("What is learned", 1)]
@@ -138,15 +139,15 @@ class _Teller:
     def _begin(self, prepared: Prepared, targets: tuple[str, ...], units: int, kept: int) -> None:
         self._done, self._all = kept, units
         data, area = prepared.data, prepared.plan.area
-        rounds = f"{_count(len(prepared.rounds), 'round')} of {prepared.settings.task.interval}"
+        rounds = f"{counted(len(prepared.rounds), 'round')} of {prepared.settings.task.interval}"
         size = f"{area.width_m / 1000:.2f} km x {area.height_m / 1000:.2f} km"
         say(
-            f"{data.source}, cell {prepared.cell}: {_count(len(data), 'row')} of "
-            f"{_count(len(prepared.users), 'user')}, {rounds}, {size}"
+            f"{data.source}, cell {prepared.cell}: {counted(len(data), 'row')} of "
+            f"{counted(len(prepared.users), 'user')}, {rounds}, {size}"
         )
         who = "user" if len(targets) == 1 else "users"
         before = f", {kept} of them from before" if kept else ""
-        say(f"attacking {who} {', '.join(targets)} in {_count(units, 'run')}{before}\n")
+        say(f"attacking {who} {', '.join(targets)} in {counted(units, 'run')}{before}\n")
         self._job = self._bar.add_task("auditing", total=units, completed=kept)
 
     def _unit(self, _: Unit, result: Result) -> None:
@@ -164,10 +165,6 @@ class _Teller:
     def _redacted(self, files: int) -> None:
         if files:
             say(f"removed {files} files with positions of an earlier audit from {self._out}")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:

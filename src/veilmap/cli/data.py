@@ -1,4 +1,4 @@
-"""Reading data, and saying what was not read."""
+"""Read data, and report what was left out."""
 
 from veilmap.cli.console import say
 from veilmap.measurements import Measurements
@@ -10,7 +10,7 @@ _NAMED_FILES = 3
 
 
 def read_and_say(data: str, columns: Columns, reading: Reading) -> Measurements:
-    """The measurements, after a line for each kind of rows, and one for the files, left out."""
+    """Read the measurements; print which rows, by kind, and which files were left out."""
     measurements = read(data, columns, reading)
     for fault in measurements.dropped:
         say(f"dropped: {fault}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.interrupts import say_what_is_kept
-from veilmap.cli.pace import Pace
+from veilmap.cli.timing import Pace
 from veilmap.measurements import Measurements
 from veilmap.output import refuse_no_folder
 from veilmap.sources.columns import Columns

@@ -1,20 +1,22 @@
 """What all defences have in common: a step of one of three kinds that says what it did."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from veilmap.area import Area
 from veilmap.local_data import LocalData, Scaler
 from veilmap.model.network import Floats
+from veilmap.strategy import Named
 from veilmap.streams import stream
 
 Figures = Mapping[str, float]  # by name with its unit
 Source = Literal["past", "public"]
+LooksAt = Literal["nothing", "positions"]
+Moves = Literal["nothing", "by rule", "at random"]
 JOINED_BY = " + "  # steps in a text
-_MAIN = 2  # the first settings of a step are those that one asks for
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,7 @@ class Turn:
         return stream(self.seed, purpose, self.cell, self.user, self.round)
 
 
-class Step(Protocol):
-    """A frozen dataclass whose fields are its settings."""
-
-    @property
-    def name(self) -> str:
-        """By which configurations and command lines call it."""
+Step = Named  # whichever of the kinds below it is
 
 
 @runtime_checkable
@@ -79,19 +76,3 @@ class Spending(Protocol):
 
     def spent(self, turns: Sequence[Figures]) -> Figures:
         """By one user in all its turns together, from the figures of each."""
-
-
-def as_text(step: Step) -> str:
-    """``farthest:eps_m=50,num=20``: its main numbers, and what differs from the defaults."""
-    given = [
-        f"{field.name}={_value(value)}"
-        for place, field in enumerate(fields(step))  # type: ignore[arg-type]
-        if (value := getattr(step, field.name)) is not None
-        and (value != field.default or (place < _MAIN and type(value) in (int, float)))
-    ]
-    return f"{step.name}:{','.join(given)}" if given else step.name
-
-
-def _value(value: Any) -> str:
-    # All digits that a number needs, and no ".0" after a whole one.
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

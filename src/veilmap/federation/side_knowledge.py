@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from veilmap.area import Area
 from veilmap.defences.step import JOINED_BY
+from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.plan import Training
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -40,10 +41,19 @@ class SideKnowledge:
 
 @dataclass(frozen=True)
 class Header:
-    """The network that was trained, and the side knowledge."""
+    """The kind of map that was made, and the side knowledge."""
 
-    network: Network
+    map: MapFamily
     side_knowledge: SideKnowledge
+
+    @property
+    def network(self) -> Network:
+        """The dense network, for attacks that read its layers.
+
+        Raises:
+            UserError: the map is of another family.
+        """
+        return dense_network(self.map)
 
 
 def configuration_name(scheme: str, parts: Sequence[str], defended: Sequence[str]) -> str:

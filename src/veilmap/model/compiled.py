@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from veilmap.model.bending import KINDS, bend, pull_back
 from veilmap.model.compiling import compiled
 from veilmap.model.dropout import Dropout
 from veilmap.model.network import Floats, Network
+from veilmap.model.numba_activations import KINDS, bend, pull_back
 from veilmap.model.vectors import LANES, fma, load, splat, store, total, turn
 
 Indices = NDArray[np.int32]

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from veilmap.area import Area
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
-from veilmap.inspection.labels import counted, shortened
+from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
 from veilmap.report.ground import corners_m, in_km, inches, label_bar, lay_ground, view_around
 from veilmap.report.tiles import Tiles, pooled
+from veilmap.wording import counted
 
 _PANEL = 4.8  # the longer side of a map, in inches
 _COLOURS = "viridis"

@@ -15,7 +15,7 @@ from veilmap.area import Area
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.errors import UserError
-from veilmap.inspection.labels import counted, shortened
+from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
 from veilmap.report.ground import (
     ACCENT,
@@ -29,6 +29,7 @@ from veilmap.report.ground import (
     legend,
     view_around,
 )
+from veilmap.wording import counted
 
 _PANEL = 5.5  # the longer side of the map, in inches
 

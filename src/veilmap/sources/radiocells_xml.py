@@ -21,12 +21,12 @@ from veilmap.sources.radiocells import DEVICE
 MCC, MNC, LAC = 234, 10, 1
 ZIP = ".zip"
 _UNIX = 3
-# What Android's signal level, called ASU, adds to RSRP.
+# Android's signal level, ASU, is RSRP plus this.
 _ASU_OF_0_DBM = 140
 
 
 def write_upload_files(rows: pl.DataFrame, out: Path, *, timezone: str) -> int:
-    """Write the files into a new folder, or into one zip if ``out`` ends so; gives their number.
+    """Write the files into a new folder, or a zip if ``out`` ends in .zip; returns their number.
 
     The same rows give the same bytes. ``rows`` has file (its name), the five columns of the device,
     cell, time, lat_deg, lon_deg, rsrp_dbm and accuracy_m; times are written by the clock of

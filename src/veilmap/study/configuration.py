@@ -3,15 +3,32 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import PlainValidator
+
+from veilmap.defences.step import JOINED_BY, Step
 from veilmap.errors import UserError, unknown_choice
 from veilmap.federation.plan import SCHEMES, Training
+from veilmap.notation import name_and_values, with_units
 from veilmap.settings import parse, plain
-from veilmap.study.notation import name_and_values, split_steps, with_units
+from veilmap.strategy import as_text
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
+from veilmap.study.step_notation import CENTRE, as_tuple, parts_of, step_of
 
-CENTRE = "centre"
+Configuration = str | Step | tuple[str | Step, ...]
+
+
+def configurations_of(given: Any) -> tuple[Configuration, ...]:
+    """From one or several; each is a text, a step, or a list of both."""
+    return tuple(tuple(each) if isinstance(each, list) else each for each in as_tuple(given))
+
+
+if TYPE_CHECKING:
+    Configurations = tuple[Configuration, ...]
+else:  # parsers of files and command lines see texts
+    Configurations = Annotated[tuple[str, ...], PlainValidator(configurations_of)]
 
 
 @dataclass(frozen=True)
@@ -34,30 +51,50 @@ class Centre:
         )
 
 
-def configure(settings: RunSettings, text: str) -> RunSettings:
+def configure(settings: RunSettings, configuration: Configuration) -> RunSettings:
     """The settings under a configuration: a scheme, then steps, and centre among them.
 
     A scheme sets B, E and whether training is cumulative; ``fedavg:learning_rate=1e-5`` also what
     it names. The steps, and the users after them if any are named, replace those of the settings.
     ``centre`` sets the labels' offset; without it they stay as the settings have them.
+
+    A step of one's own stands as an object, ``MyStep(3)``, which keeps the scheme of the settings,
+    or among texts: ``("fedsgd", MyStep(3), "centre")``.
     """
-    text, users = _without_users(text)
-    scheme, *parts = split_steps(text)
-    steps = tuple(part for part in parts if name_and_values(part)[0] != CENTRE)
+    given, users = _without_users(configuration)
+    parts = [part for each in as_tuple(given) for part in parts_of(each)]
+    training = settings.training
+    if not parts or isinstance(parts[0], str):
+        scheme, *parts = parts or [""]
+        training = _training(training, str(scheme))
+    centres = [part for part in parts if isinstance(part, str) and _is_centre(part)]
+    steps = tuple(part for part in parts if part not in centres)
     defended = users or settings.protection.defended
     protection = Protection(steps, defended) if steps else Protection()
     return replace(
         settings,
-        task=_task(settings.task, parts),
-        training=_training(settings.training, scheme),
+        task=_task(settings.task, centres),
+        training=training,
         protection=protection,
     )
 
 
-def _without_users(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text up to ``(on 0, 2)``, and the users in it."""
-    match = re.fullmatch(r"(.*) \(on (.+)\)", text)
-    return (match[1], tuple(match[2].split(", "))) if match else (text, ())
+def configuration_text(configuration: Configuration) -> str:
+    """For messages."""
+    parts = as_tuple(configuration)
+    return JOINED_BY.join(
+        each if isinstance(each, str) else as_text(step_of(each)) for each in parts
+    )
+
+
+def _without_users(given: Configuration) -> tuple[Configuration, tuple[str, ...]]:
+    """A text up to ``(on 0, 2)``, and the users in it."""
+    match = re.fullmatch(r"(.*) \(on (.+)\)", given) if isinstance(given, str) else None
+    return (match[1], tuple(match[2].split(", "))) if match else (given, ())
+
+
+def _is_centre(text: str) -> bool:
+    return name_and_values(text)[0] == CENTRE
 
 
 def _training(training: Training, text: str) -> Training:
@@ -67,10 +104,10 @@ def _training(training: Training, text: str) -> Training:
     return parse(Training, {**plain(training), **SCHEMES[name], **values}, name)
 
 
-def _task(task: Task, parts: Sequence[str]) -> Task:
-    centres = [values for name, values in map(name_and_values, parts) if name == CENTRE]
+def _task(task: Task, centres: Sequence[str]) -> Task:
     if len(centres) > 1:
         raise UserError(f"a configuration has one centre at most, got {len(centres)}")
-    for values in centres:
+    for text in centres:
+        _, values = name_and_values(text)
         task = parse(Centre, with_units(values, Centre), CENTRE).apply(task)
     return task

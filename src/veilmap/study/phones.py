@@ -6,7 +6,8 @@ from statistics import fmean, median
 from typing import Any
 
 from veilmap.defences.defence import Report
-from veilmap.defences.step import Figures, Spending, Step, as_text
+from veilmap.defences.step import Figures, Spending, Step
+from veilmap.strategy import as_text
 
 Diary = Sequence[Mapping[str, tuple[Report, ...]]]  # round by round, by user
 

@@ -13,10 +13,9 @@ from veilmap.measurements import Measurements
 from veilmap.study.attack import attack
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings
-from veilmap.study.kept_updates import Kept, train_and_keep_all, train_for
+from veilmap.study.evidence.collecting import Collected, collect_all, collect_for
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import Run, train_prepared
 
@@ -137,12 +136,12 @@ def trial(
     if same_round is not None:
         prepared = same_round.apply(prepared)
     if keep_updates:
-        kept = train_and_keep_all(prepared, past)
+        kept = collect_all(prepared, past)
     elif attacks is None:
-        kept = Kept(train_prepared(prepared, past=past, keep=prepared.users))
+        kept = Collected(train_prepared(prepared, past=past, keep=prepared.users))
     else:
-        kept = train_for(prepared, attacks.who, past)
+        kept = collect_for(prepared, attacks.who, past)
     if attacks is None:
         return Trial(kept.run, None, kept.observations)
-    known = seen_of(prepared, kept.observations, senders=kept.senders)
-    return Trial(kept.run, attack(known, attacks, keep_path=keep_path), kept.observations)
+    attacked = attack(kept.evidence, attacks, keep_path=keep_path)
+    return Trial(kept.run, attacked, kept.observations)

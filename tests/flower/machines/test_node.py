@@ -2,11 +2,11 @@ import pytest
 from flwr.common.config import parse_config_args
 
 from veilmap.errors import UserError
-from veilmap.flower.machines import knock, node
+from veilmap.flower.machines import node, preflight
 from veilmap.flower.machines.certificates import obtain
-from veilmap.flower.machines.knock import Answer
 from veilmap.flower.machines.node import NodePlace, _Porter, _write_config
 from veilmap.flower.machines.ports import Address
+from veilmap.flower.machines.preflight import Answer
 
 SERVER = Address("server.example", 9092)
 
@@ -31,7 +31,7 @@ def porter(tmp_path, monkeypatch):
     answers, said, clock = [], [], [100.0]
     monkeypatch.setattr(node, "knock", lambda _, last: answers.pop(0))
     monkeypatch.setattr(node.time, "monotonic", lambda: clock[0])
-    door = knock.Door(SERVER, obtain(tmp_path / "keys", []).ca, None)
+    door = preflight.Door(SERVER, obtain(tmp_path / "keys", []).ca, None)
     return _Porter(door, tmp_path / "node.key", tmp_path, said.append), answers, said, clock
 
 

@@ -8,7 +8,7 @@ _TRUE = time.perf_counter
 
 def _still() -> float:
     # The words at the end of a command divide by it, and no file has them.
-    spoken = sys._getframe(1).f_globals["__name__"] == "veilmap.cli.pace"
+    spoken = sys._getframe(1).f_globals["__name__"] == "veilmap.cli.timing"
     return _TRUE() if spoken else 0.0
 
 

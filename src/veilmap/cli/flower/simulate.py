@@ -46,14 +46,14 @@ def simulate_(
 ) -> None:
     """Train as "veilmap train" does, with a Flower node per user on a Ray cluster.
 
-    It gives the same map and costs more; docs/flower.md says how much.
+    It gives the same map at a higher cost, given in docs/flower.md.
 
     Args:
         data: a measurement file, or a simulated world: campus or london.
         out: folder for the model, the transcript, the settings and the results.
         cluster: the address of a Ray cluster, such as auto; by default one is started on this
-            machine for the time of the run.
-        cpus: how many cores a cluster that is started takes; by default all.
+            machine for the run.
+        cpus: cores of a cluster that is started; by default all.
         secure_aggregation: let the server see sums only.
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.

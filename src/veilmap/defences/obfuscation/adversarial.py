@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from veilmap.defences.obfuscation.crowd import Crowd, MiniBatch
-from veilmap.defences.obfuscation.dense import Adam, Dense
+from veilmap.defences.obfuscation.dense import Dense, DenseAdam
 from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
 
@@ -66,7 +66,10 @@ class Game:
         self._grid = MapGrid.of_ground(crowd.ground)
         self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
         self.adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
-        self._generator_steps, self._adversary_steps = Adam(self.generator), Adam(self.adversary)
+        self._generator_steps, self._adversary_steps = (
+            DenseAdam(self.generator),
+            DenseAdam(self.adversary),
+        )
 
     @property
     def parameters(self) -> int:

@@ -1,4 +1,4 @@
-"""Updates as whole numbers modulo 2⁶⁴, where a mask can hide them and sums are exact."""
+"""Updates as integers modulo 2⁶⁴, where masks hide them and sums are exact."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ SCALE = 2.0**24
 MOST_NODES = 2**16
 # So that the sum over MOST_NODES nodes stays below 2⁶³, where two's complement turns negative.
 LIMIT = 2.0**63 / MOST_NODES
-# Far below what 64 bits hold: a sum of counts beyond it shows that masks are left in it.
+# Far below what 64 bits hold: a larger sum of counts shows that masks are left in it.
 MOST_POINTS = 2**31
 
 

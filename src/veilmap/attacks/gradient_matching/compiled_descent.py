@@ -1,0 +1,92 @@
+"""Iterations of Algorithm 2 for one dummy location, compiled; for those who have numba.
+
+Many of them in one call: Python takes as long to ask for a slope as the slope takes.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.attacks.gradient_matching.compiled_regions import (
+    CompiledRegion,
+    Constant,
+    Moving,
+    slope_at,
+)
+from veilmap.attacks.gradient_matching.optimisers import DECAY, LEAST, SQUARE_DECAY, Adam, Optimiser
+from veilmap.attacks.gradient_matching.regions import MOST_SWITCHES, Pieces
+from veilmap.model.compiling import compiled
+
+# What is computed beyond the end of a walk is thrown away.
+ITERATIONS_AT_ONCE = 64
+
+
+def compiled_way(
+    pieces: Pieces,
+    start: tuple[float, float],
+    label: float,
+    optimiser: Callable[[], Optimiser],
+) -> Iterator[tuple[float, float]]:
+    """The places that a dummy location comes to from its start, without an end."""
+    region, x, moments = CompiledRegion(pieces), np.array(start), np.zeros((2, 2))
+    way, done = np.empty((ITERATIONS_AT_ONCE, 2)), 0
+    made = optimiser()
+    steps = made.learning_rate, isinstance(made, Adam)
+    while True:
+        region.switches = _walk(
+            region.constant,
+            region.moving,
+            pieces.common,
+            region.switches,
+            x,
+            moments,
+            done,
+            label,
+            *steps,
+            way,
+        )
+        done += ITERATIONS_AT_ONCE
+        yield from map(tuple, way.tolist())
+
+
+@compiled
+def _walk(
+    constant: Constant,
+    moving: Moving,
+    common: NDArray[np.floating],
+    switches: int,
+    x: NDArray[np.float64],
+    moments: NDArray[np.float64],
+    done: int,
+    label: float,
+    rate: float,
+    is_adam: bool,
+    way: NDArray[np.float64],
+) -> int:
+    """Fill ``way``; ``x`` and Adam's moments go along. How many units have switched."""
+    for iteration in range(len(way)):
+        if switches > MOST_SWITCHES:
+            moving.lines[:] = common
+            moving.on[:] = False
+            switches = 0
+        _, rise_x, rise_y, switched = slope_at(constant, moving, (x[0], x[1]), label)
+        switches += switched
+        for axis in range(2):
+            gradient = -(rise_x if axis == 0 else rise_y)
+            if is_adam:
+                x[axis] -= rate * _adam(moments[axis], gradient, done + iteration + 1)
+            else:
+                x[axis] -= rate * gradient
+            way[iteration, axis] = x[axis]
+    return switches
+
+
+@compiled
+def _adam(moments: NDArray[np.float64], gradient: float, steps: int) -> float:
+    """The step of ``Adam`` in units of its learning rate."""
+    moments[0] = DECAY * moments[0] + (1 - DECAY) * gradient
+    moments[1] = SQUARE_DECAY * moments[1] + (1 - SQUARE_DECAY) * (gradient * gradient)
+    mean, square = moments[0] / (1 - DECAY**steps), moments[1] / (1 - SQUARE_DECAY**steps)
+    step: float = mean / (square**0.5 + LEAST)
+    return step

@@ -1,0 +1,124 @@
+"""What ``climb`` does, compiled, one place after the other; for those who have numba.
+
+A place's neighbours lie in the same piece as it or in the next, so that looking at them takes one
+product of a vector with the columns of W_2 that are on, and none of matrices.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from veilmap.attacks.gradient_matching.compiled_regions import (
+    CompiledRegion,
+    Constant,
+    Moving,
+    cosine_at,
+)
+from veilmap.attacks.gradient_matching.local_search import (
+    CLOSER,
+    NARROWER,
+    RIDGE,
+    STENCIL,
+    TIE,
+    WIDER,
+    Bounds,
+    Climbers,
+)
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.regions import Pieces
+from veilmap.model.compiling import compiled
+
+Array = NDArray[np.float64]
+
+_AROUND = np.array(STENCIL, float)
+_NUMBER = {place: number for number, place in enumerate(STENCIL)}
+_WEST, _EAST, _SOUTH, _NORTH = (_NUMBER[place] for place in [(-1, 0), (1, 0), (0, -1), (0, 1)])
+_SW, _NW, _SE, _NE = (_NUMBER[place] for place in [(-1, -1), (-1, 1), (1, -1), (1, 1)])
+_ANYWHERE = torch.tensor([[-torch.inf] * 2, [torch.inf] * 2], dtype=torch.float64)
+
+
+class CompiledClimb:
+    """Climbs for the updates of a matching in float64, under a network that has pieces."""
+
+    def __init__(self, matching: Matching) -> None:
+        updates = range(len(matching.gradient[0][0]))
+        self._regions = [CompiledRegion(Pieces.of(matching, update)) for update in updates]
+
+    def __call__(self, climbers: Climbers, most: int, exact: Tensor, bounds: Bounds) -> Climbers:
+        """As ``climb``."""
+        ended = Climbers(*(values.clone() for values in vars(climbers).values()))
+        limits = exact.numpy(), *(each.numpy() for each in (bounds or _ANYWHERE))
+        arrays = [values.numpy() for values in vars(ended).values()]
+        for update, region in enumerate(self._regions):
+            for place in range(ended.cosines.shape[1]):
+                region.afresh()
+                state = [values[update, place : place + 1].reshape(-1) for values in arrays]
+                region.switches += _climb(region.constant, region.moving, *state, most, *limits)
+        return ended
+
+
+@compiled
+def _climb(
+    constant: Constant,
+    moving: Moving,
+    centre: Array,
+    width: Array,
+    widest: Array,
+    place: Array,
+    cosine: Array,
+    believed: NDArray[np.bool_],
+    most: int,
+    exact: Array,
+    low: Array,
+    high: Array,
+) -> int:
+    """One place's steps, in place; how many units have switched."""
+    seen, switches = np.empty(9), 0
+    for _ in range(most):
+        if cosine[0] > -np.inf and (width <= exact).all():
+            break
+        highest = 0
+        for k in range(9):
+            x, y = _inside(centre + width * _AROUND[k], low, high)
+            seen[k], switched = cosine_at(constant, moving, x, y)
+            seen[k] = seen[k] if seen[k] >= 0 else -1.0  # NaN: far out a product may overflow
+            switches += switched
+            highest = k if seen[k] > seen[highest] else highest
+        better = seen[highest] > cosine[0] - TIE
+        if better:
+            place[0], place[1] = _inside(centre + width * _AROUND[highest], low, high)
+            cosine[0] = max(seen[highest], cosine[0])
+        top_x, top_y, is_top = _top(seen)
+        if better and is_top:
+            factor = CLOSER
+            centre[0], centre[1] = _inside(centre + width * np.array([top_x, top_y]), low, high)
+        else:
+            factor = NARROWER if not (better and highest) else WIDER
+            factor = NARROWER / CLOSER if believed[0] and not better else factor
+            centre[:] = place
+        believed[0] = better and is_top
+        width[:] = np.minimum(width * factor, widest)
+    return switches
+
+
+@compiled
+def _inside(place: Array, low: Array, high: Array) -> tuple[float, float]:
+    x, y = np.minimum(np.maximum(place, low), high)
+    return x, y
+
+
+@compiled
+def _top(seen: Array) -> tuple[float, float, bool]:
+    """Where the paraboloid has its top, in widths, and whether it is among the nine."""
+    slope_x, slope_y = (seen[_EAST] - seen[_WEST]) / 2, (seen[_NORTH] - seen[_SOUTH]) / 2
+    bend_x, bend_y = (
+        seen[_EAST] - 2 * seen[0] + seen[_WEST],
+        seen[_NORTH] - 2 * seen[0] + seen[_SOUTH],
+    )
+    twist = (seen[_NE] - seen[_SE] - seen[_NW] + seen[_SW]) / 4
+    determinant = bend_x * bend_y - twist * twist
+    x = (twist * slope_y - bend_y * slope_x) / determinant
+    y = (twist * slope_x - bend_x * slope_y) / determinant
+    is_hill = determinant > RIDGE * (bend_x * bend_x + bend_y * bend_y) and bend_x < 0
+    return x, y, is_hill and abs(x) <= 1 and abs(y) <= 1

@@ -1,0 +1,258 @@
+"""What ``regions`` does, compiled; for those who have numba.
+
+Loops replace numpy's calls, each of which takes longer to begin than to do its work here, and the
+units that are on are worked on four at a time, so that what they share is read once for all four.
+"""
+
+from math import factorial, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.attacks.gradient_matching.regions import MOST_SWITCHES, Pieces
+from veilmap.model.compiling import compiled
+from veilmap.model.numba_activations import KINDS, RELU, SIGMOID, TANH
+
+Array = NDArray[np.floating]
+
+# Of e^r for |r| ≤ ln 2 / 2; what is left out is below the last place.
+_SERIES = tuple(1 / factorial(k) for k in range(14))
+
+
+class Constant(NamedTuple):
+    """What ``Pieces`` holds, as loops take it."""
+
+    kind: int
+    first: Array
+    first_leaked: Array
+    columns: Array
+    columns_leaked: Array
+    last: Array
+    last_leaked: Array
+    biases: Array  # b_3 and g_3
+
+
+class Moving(NamedTuple):
+    """What belongs to the place last looked at, and room to work in."""
+
+    lines: Array  # (A, c)ᵀ, and beside it the same of u
+    on: NDArray[np.bool_]
+    units: NDArray[np.int64]  # those that are on, one after the other
+    hidden: Array  # h_1
+    s: Array  # f(z_2),
+    slope: Array  # f'(z_2),
+    bend: Array  # and f''(z_2)
+    delta_2: Array
+    leaked: Array  # u
+    pulled: Array  # W_2 D δ_1
+
+
+@compiled
+def _exp(x: float) -> float:
+    """e^x = 2^n e^r with x = n ln 2 + r, in steps that compute several numbers at a time.
+
+    Beyond ±700 it stands still: there no activation changes.
+    """
+    x = -700.0 if x < -700.0 else x
+    x = 700.0 if x > 700.0 else x
+    n = np.floor(x * 1.4426950408889634 + 0.5)
+    r = x - n * 0.6931471805599453
+    series = _SERIES[13]
+    for k in range(12, -1, -1):
+        series = series * r + _SERIES[k]
+    power: float = np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+    return series * power
+
+
+@compiled
+def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
+    """From z_2 in ``s`` the second layer's activation there and its first two derivatives."""
+    if kind == SIGMOID:
+        for j in range(len(s)):
+            s[j] = 1 / (1 + _exp(-s[j]))
+        for j in range(len(s)):
+            slope[j] = s[j] * (1 - s[j])
+            bend[j] = slope[j] * (1 - 2 * s[j])
+    elif kind == TANH:
+        for j in range(len(s)):
+            s[j] = 1 - 2 / (1 + _exp(2 * s[j]))
+        for j in range(len(s)):
+            slope[j] = 1 - s[j] * s[j]
+            bend[j] = -2 * s[j] * slope[j]
+    else:
+        for j in range(len(s)):
+            on, power = s[j] > 0, 0.0 if kind == RELU else _exp(s[j])
+            slope[j], bend[j] = 1.0 if on else power, 0.0 if on else power
+            s[j] = s[j] if on else power - (kind != RELU)
+
+
+@compiled
+def _switch(constant: Constant, lines: Array, unit: int, sign: Any) -> None:
+    """One unit's share in what is constant, added or taken away."""
+    column, leaked = constant.columns[unit], constant.columns_leaked[unit]
+    width = len(column)
+    for row in range(3):
+        weight = sign * constant.first[row, unit]
+        weight_leaked = sign * constant.first_leaked[row, unit]
+        for j in range(width):
+            lines[row, j] += weight * column[j]
+            lines[row, width + j] += weight * leaked[j] + weight_leaked * column[j]
+
+
+@compiled
+def _enter(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int, int]:
+    """Bring to (x, y) all but what belongs to δ_1.
+
+    |h_1|² + 1, how many units are on, and how many have switched.
+    """
+    first, lines, hidden, on = constant.first, moving.lines, moving.hidden, moving.on
+    zero, one = first.dtype.type(0), first.dtype.type(1)
+    size_1, count, switches, width = one, 0, 0, len(constant.last)
+    for i in range(len(on)):
+        z = first[0, i] * x + first[1, i] * y + first[2, i]
+        if (z > 0) != on[i]:
+            on[i] = z > 0
+            _switch(constant, lines, i, one if on[i] else -one)
+            switches += 1
+        hidden[i] = z if on[i] else zero
+        moving.units[count] = i
+        count += on[i]
+    for i in range(len(on)):
+        size_1 += hidden[i] * hidden[i]
+    for j in range(width):
+        moving.s[j] = lines[0, j] * x + lines[1, j] * y + lines[2, j]
+        moving.leaked[j] = lines[0, width + j] * x + lines[1, width + j] * y + lines[2, width + j]
+    _bend(constant.kind, moving.s, moving.slope, moving.bend)
+    for j in range(width):
+        moving.delta_2[j] = constant.last[j] * moving.slope[j]
+    return size_1, count, switches
+
+
+@compiled
+def _products(constant: Constant, moving: Moving) -> tuple[Any, Any, Any, Any]:
+    """|s|² + 1, |δ_2|², F(x) and ⟨G, J(x)⟩."""
+    one = constant.last.dtype.type(1)
+    square, square_2 = one, one - one
+    signal, inner = constant.biases[0], constant.biases[1]
+    for j in range(len(constant.last)):
+        s, delta_2 = moving.s[j], moving.delta_2[j]
+        square += s * s
+        square_2 += delta_2 * delta_2
+        signal += constant.last[j] * s
+        inner += constant.last_leaked[j] * s + delta_2 * moving.leaked[j]
+    return square, square_2, signal, inner
+
+
+@compiled
+def _four(constant: Constant, moving: Moving, units: Any) -> tuple[Any, Any, Any, Any]:
+    """δ_1 of four units, so that δ_2 is read once for all of them."""
+    a, b, c, d = units
+    columns, delta_2 = constant.columns, moving.delta_2
+    zero = delta_2.dtype.type(0)
+    of_a, of_b, of_c, of_d = zero, zero, zero, zero
+    for j in range(len(delta_2)):
+        of_a += columns[a, j] * delta_2[j]
+        of_b += columns[b, j] * delta_2[j]
+        of_c += columns[c, j] * delta_2[j]
+        of_d += columns[d, j] * delta_2[j]
+    return of_a, of_b, of_c, of_d
+
+
+@compiled
+def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> Any:
+    """|δ_1|², and W_2 D δ_1 if asked for."""
+    columns, pulled, units = constant.columns, moving.pulled, moving.units
+    zero = pulled.dtype.type(0)
+    square_1 = zero
+    pulled[:] = zero
+    for n in range(0, count, 4):
+        # The last four may be fewer: then the last unit stands in, without a weight.
+        a, b = units[n], units[min(n + 1, count - 1)]
+        c, d = units[min(n + 2, count - 1)], units[min(n + 3, count - 1)]
+        of_a, of_b, of_c, of_d = _four(constant, moving, (a, b, c, d))
+        of_b = of_b if n + 1 < count else zero
+        of_c = of_c if n + 2 < count else zero
+        of_d = of_d if n + 3 < count else zero
+        square_1 += of_a * of_a + of_b * of_b + of_c * of_c + of_d * of_d
+        if whole:
+            for j in range(len(pulled)):
+                pulled[j] += (of_a * columns[a, j] + of_b * columns[b, j]) + (
+                    of_c * columns[c, j] + of_d * columns[d, j]
+                )
+    return square_1
+
+
+@compiled
+def slope_at(
+    constant: Constant, moving: Moving, place: tuple[float, float], label: float
+) -> tuple[float, float, float, int]:
+    """cos(∇w, ∇w'), its derivatives in x and in y, and how many units have switched."""
+    first, last, lines = constant.first, constant.last, moving.lines
+    zero, one = first.dtype.type(0), first.dtype.type(1)
+    x, y = first.dtype.type(place[0]), first.dtype.type(place[1])
+    size_1, count, switches = _enter(constant, moving, x, y)
+    square, square_2, signal, inner = _products(constant, moving)
+    square_1 = _pull_back(constant, moving, count, True)
+    delta_2, pulled, width = moving.delta_2, moving.pulled, len(last)
+
+    size = one + x * x + y * y
+    squared_norm = square + square_2 * size_1 + square_1 * size
+    scale = np.sign(signal - first.dtype.type(label)) / sqrt(squared_norm)
+    # d cos = (d⟨G, J⟩ − share · d|J|²/2) / |J|; first by z_2, then by x.
+    share = inner / squared_norm
+    rise_x, rise_y = zero, zero
+    for j in range(width):
+        pull = moving.leaked[j] - share * (size_1 * delta_2[j] + size * pulled[j])
+        pull *= last[j] * moving.bend[j]
+        pull += moving.slope[j] * (constant.last_leaked[j] - share * moving.s[j])
+        rise_x += lines[0, j] * pull + lines[0, width + j] * delta_2[j]
+        rise_y += lines[1, j] * pull + lines[1, width + j] * delta_2[j]
+    for i in range(len(moving.hidden)):
+        rise_x -= share * square_2 * first[0, i] * moving.hidden[i]
+        rise_y -= share * square_2 * first[1, i] * moving.hidden[i]
+    rise_x -= share * square_1 * x
+    rise_y -= share * square_1 * y
+    return scale * inner, scale * rise_x, scale * rise_y, switches
+
+
+@compiled
+def cosine_at(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int]:
+    """|cos(G, J)|, and how many units have switched."""
+    size_1, count, switches = _enter(constant, moving, x, y)
+    square, square_2, _, inner = _products(constant, moving)
+    square_1 = _pull_back(constant, moving, count, False)
+    squared_norm = square + square_2 * size_1 + square_1 * (1 + x * x + y * y)
+    return abs(inner) / sqrt(squared_norm), switches
+
+
+class CompiledRegion:
+    """The piece in which a moving location is, and what is constant there."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces, dtype = pieces, pieces.last.dtype
+        self.constant = Constant(
+            KINDS[pieces.activation],
+            pieces.first,
+            pieces.first_leaked,
+            pieces.columns,
+            pieces.columns_leaked,
+            pieces.last,
+            pieces.last_leaked,
+            np.array([pieces.last_bias, pieces.last_bias_leaked], dtype),
+        )
+        units, width = pieces.columns.shape
+        self.moving = Moving(
+            pieces.common.copy(),
+            np.zeros(units, bool),
+            np.zeros(units + 1, np.int64),
+            np.empty(units, dtype),
+            *np.empty((6, width), dtype),
+        )
+        self.switches = 0
+
+    def afresh(self) -> None:
+        """All units off, where so many have switched that rounding shows."""
+        if self.switches > MOST_SWITCHES:
+            self.moving.lines[:], self.moving.on[:] = self._pieces.common, False
+            self.switches = 0

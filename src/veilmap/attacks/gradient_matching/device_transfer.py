@@ -1,0 +1,127 @@
+"""Updates on their way to a device, in chunks that fit it, the next while one is attacked."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.heatmap.updates import same_start
+from veilmap.bounded_executor import ahead
+from veilmap.federation.observation import Observation
+from veilmap.model.device import free_bytes
+from veilmap.model.network import Floats, Network
+
+# One on a processor, so that what is computed of it stays in the caches and its bits depend on no
+# other; on a GPU so many that a product fills it, and that thousands share the last steps of a few.
+_MOST = {"cpu": 1, "cuda": 8192}
+# Of a GPU's memory for each weight of an update: as it came, in both precisions, and room to work.
+_BYTES_PER_WEIGHT = 60
+# A GPU takes updates faster than one thread copies them.
+_COPYING_THREADS, _ROWS_AT_ONCE = 8, 32
+
+Copy = Callable[[Sequence[Floats]], Tensor]
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Some updates, and their weights (updates, W) on the device.
+
+    ``before`` is a single row where all of them started from the same weights.
+    """
+
+    observations: Sequence[Observation]
+    before: Tensor
+    after: Tensor
+
+    def matching(self, network: Network) -> Matching:
+        """The objective for all of them, in float64 as ``leaked_gradient``."""
+        before = self.before.double()
+        return Matching.of_rows(network, before, before - self.after.double())
+
+
+def staged(observations: Sequence[Observation], device: torch.device) -> Iterator[Staged]:
+    """All updates in their order; those of one chunk share their weights, or none of them do."""
+    if device.type == "cpu":
+        for chunk in _chunks(observations, _MOST["cpu"]):
+            yield _stage(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
+        return
+    copy = _ToGpu(device)
+    chunks = _chunks(observations, _that_fit(observations, device))
+    with ThreadPoolExecutor(1) as pool:
+        yield from ahead(pool, lambda chunk: _stage(chunk, copy), chunks, most=2)
+
+
+def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:
+    size = max((each.weights_after.size for each in observations[:1]), default=1)
+    return max(min(_MOST["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
+
+
+def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
+    chunk: list[Observation] = []
+    for each in observations:
+        if len(chunk) == most or (
+            len(chunk) > 1 and same_start(chunk[-1], each) != same_start(*chunk[:2])
+        ):
+            yield chunk
+            chunk = []
+        chunk.append(each)
+    if chunk:
+        yield chunk
+
+
+def _stage(chunk: Sequence[Observation], copy: Copy) -> Staged:
+    shared = len(chunk) == 1 or same_start(*chunk[:2])
+    before = [each.weights_before for each in (chunk[:1] if shared else chunk)]
+    return Staged(chunk, copy(before), copy([each.weights_after for each in chunk]))
+
+
+class _ToGpu:
+    """Copies vectors as the rows of a tensor, beside what the GPU computes at that time."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        # A GPU reads pinned memory by itself and fast. It is kept: to get it takes long.
+        self._pinned = torch.empty(0, pin_memory=True)
+
+    def __call__(self, vectors: Sequence[Floats]) -> Tensor:
+        shape = len(vectors), vectors[0].size
+        if self._pinned.numel() < shape[0] * shape[1]:
+            self._pinned = torch.empty(shape[0] * shape[1], pin_memory=True)
+        rows = self._pinned[: shape[0] * shape[1]].view(shape)
+
+        def fill(first: int) -> None:
+            part = slice(first, first + _ROWS_AT_ONCE)
+            _stack(vectors[part], rows[part].numpy())
+
+        with ThreadPoolExecutor(_COPYING_THREADS) as pool:
+            list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
+        with torch.cuda.stream(self._stream):
+            there = rows.to(self._stream.device, non_blocking=True)
+        self._stream.synchronize()
+        return there
+
+
+def _stack(vectors: Sequence[Floats], out: Floats) -> None:
+    """Vectors become rows; those that lie side by side, as read from a file, in a single copy.
+
+    Python's lock is given away and taken back for every copy, and the thread that keeps the GPU at
+    work waits for it.
+    """
+    first = vectors[0]
+    starts = range(_start(first), _start(first) + out.nbytes, first.nbytes)
+    side_by_side = all(map(int.__eq__, map(_start, vectors), starts))
+    if side_by_side and all(each.flags.c_contiguous for each in vectors):
+        np.copyto(out, np.lib.stride_tricks.as_strided(first, out.shape, out.strides))
+    else:
+        np.stack(vectors, out=out)
+
+
+def _start(vector: Floats) -> int:
+    """Its address in memory."""
+    start: int = vector.__array_interface__["data"][0]
+    return start

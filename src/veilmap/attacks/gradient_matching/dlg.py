@@ -1,0 +1,100 @@
+"""Algorithm 2 of the paper, the DLG attack, for many updates and starts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Literal, get_args
+
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
+from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.federation.side_knowledge import Header
+from veilmap.model.device import DeviceName
+
+# Each update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has room
+# for many, and needs them.
+UPDATES_AT_ONCE: dict[DeviceName, int] = {"cpu": 64, "cuda": 4096}
+PrecisionName = Literal["double", "single"]
+
+
+@dataclass(frozen=True)
+class Dlg:
+    """The DLG attack of Algorithm 2.
+
+    Attributes:
+        start: where the dummy location begins.
+        optimiser: ``sgd`` as the algorithm is written, or ``adam``.
+        learning_rate: η of the attack; by default one that suits the optimiser.
+        max_iterations: m.
+        still_m: the location rests while it moves less than this per iteration, in metres.
+        still_iterations: rest for so many iterations is convergence.
+        far: a location so many times the area's diagonal away is given up; infinity never gives up,
+            as the algorithm is written.
+        circling_m: a location whose mean over 500 iterations is nearer than so many metres to the
+            mean over the 500 before is given up; None never gives up, as the algorithm is written.
+            With Adam's steps of one size a location that meets a crease, where a ReLU switches, or
+            the line F(x') = y' jumps to and fro over it for ever.
+        label_dbm: y'_0; by default the public mean.
+        weights: where gradients are compared: at the weights ``before`` the update or ``after``.
+        precision: of the slopes; ``single`` takes less time, and what is found is compared in
+            ``double`` all the same.
+        keep_path: keep the dummy location of every iteration.
+    """
+
+    start: Start = field(default_factory=RandomStarts)
+    optimiser: OptimiserName = "adam"
+    learning_rate: float | None = None
+    max_iterations: int = 400_000
+    still_m: float = 0.01
+    still_iterations: int = 10
+    far: float = 10.0
+    circling_m: float | None = None
+    label_dbm: float | None = None
+    weights: Literal["before", "after"] = "before"
+    precision: PrecisionName = "double"
+    keep_path: bool = False
+    name = "dlg"
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if self.optimiser not in OPTIMISERS:
+            yield unknown_choice("optimiser", self.optimiser, OPTIMISERS)
+        if self.weights not in ("before", "after"):
+            yield unknown_choice("weights", self.weights, ("before", "after"))
+        if self.precision not in get_args(PrecisionName):
+            yield unknown_choice("precision", self.precision, get_args(PrecisionName))
+        positive = {
+            "learning_rate": 1.0 if self.learning_rate is None else self.learning_rate,
+            "max_iterations": self.max_iterations,
+            "still_m": self.still_m,
+            "far": min(self.far, 1e9),
+            "circling_m": 1.0 if self.circling_m is None else self.circling_m,
+            "still_iterations": self.still_iterations,
+        }
+        for name, value in positive.items():
+            if not (isfinite(value) and value > 0):
+                yield out_of_range(name, "above 0", value)
+
+    @property
+    def oracle(self) -> bool:
+        """Whether the attack uses what no server has."""
+        return self.start.oracle
+
+    @property
+    def all_at_once(self) -> bool:
+        """Strategy (iii) needs the results of earlier rounds."""
+        return isinstance(self.start, PreviousResult)
+
+    def reads(self, header: Header) -> bool:
+        """Updates of every map family that predicts by weights."""
+        return True
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """One reconstruction per update and start; on a GPU all of them descend together."""
+        from veilmap.attacks.gradient_matching.descents import descend
+
+        return descend(self, given)

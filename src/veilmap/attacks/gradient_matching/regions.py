@@ -1,0 +1,196 @@
+"""cos(∇w, ∇w') and its slope, piece by piece: where no first-layer ReLU switches much is constant.
+
+With the set D of units that are on, h_1 = D(W_1 x + b_1), and everything up to the second layer is
+linear in x: z_2 = A x + c with A = W_2 D W_1 and c = W_2 D b_1 + b_2. With s = f(z_2),
+δ_2 = w_3 s', δ_1 = D W_2ᵀ δ_2 and a leaked gradient of blocks (G_l, g_l),
+
+    ⟨G, J(x)⟩ = G_3·s + g_3 + δ_2·u,  u = (G_2 D W_1 + W_2 D G_1) x + G_2 D b_1 + g_2 + W_2 D g_1,
+    |J(x)|²   = |s|² + 1 + |δ_2|²(|h_1|² + 1) + |δ_1|²(|x|² + 1).
+
+A unit that switches adds its share to A, c and u or takes it away; no product of matrices is formed
+anew. What is left per place are two products of a vector with the columns of W_2 that are on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.tangent import Blocks
+from veilmap.model.network import ActivationName
+
+Array = NDArray[np.floating]
+
+# Every switch rounds; after a thousand the sums in single precision are still good to 1e-5.
+MOST_SWITCHES = 1000
+
+
+def _sigmoid(z: Array) -> tuple[Array, Array, Array]:
+    s = 1 / (1 + np.exp(-z))
+    slope = s * (1 - s)
+    return s, slope, slope * (1 - 2 * s)
+
+
+def _tanh(z: Array) -> tuple[Array, Array, Array]:
+    s = np.tanh(z)
+    slope = 1 - s * s
+    return s, slope, -2 * s * slope
+
+
+def _relu(z: Array) -> tuple[Array, Array, Array]:
+    s = np.maximum(z, 0)
+    return s, (s > 0).astype(z.dtype), np.zeros_like(z)
+
+
+def _elu(z: Array) -> tuple[Array, Array, Array]:
+    slope = np.exp(np.minimum(z, 0))
+    return np.where(z > 0, z, slope - 1), slope, np.where(z > 0, 0, slope)
+
+
+# The activation and its first two derivatives.
+_BENDS: dict[ActivationName, Callable[[Array], tuple[Array, Array, Array]]] = {
+    "relu": _relu,
+    "sigmoid": _sigmoid,
+    "tanh": _tanh,
+    "elu": _elu,
+}
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """One update's weights and leaked gradient, laid out by units of the first layer.
+
+    Attributes:
+        activation: of the second layer.
+        first: (W_1, b_1)ᵀ, a column per unit.
+        first_leaked: (G_1, g_1)ᵀ.
+        columns: W_2ᵀ, a row per unit.
+        columns_leaked: G_2ᵀ.
+        common: (A, c)ᵀ, and beside it the same of u, with all units off: (3, 2n).
+        last: w_3.
+        last_leaked: G_3.
+        last_bias: b_3.
+        last_bias_leaked: g_3.
+    """
+
+    activation: ActivationName
+    first: Array
+    first_leaked: Array
+    columns: Array
+    columns_leaked: Array
+    common: Array
+    last: Array
+    last_leaked: Array
+    last_bias: float
+    last_bias_leaked: float
+
+    @classmethod
+    def of(cls, matching: Matching, update: int) -> "Pieces":
+        """In the precision of ``matching``."""
+        (w1, b1), (w2, b2), (w3, b3) = _of_update(matching.weights, update)
+        (leaked_w1, leaked_b1), (leaked_w2, leaked_b2), (leaked_w3, leaked_b3) = _of_update(
+            matching.gradient, update
+        )
+        return cls(
+            activation=matching.network.activations[1],
+            first=np.vstack([w1.T, b1]),
+            first_leaked=np.vstack([leaked_w1.T, leaked_b1]),
+            columns=np.ascontiguousarray(w2.T),
+            columns_leaked=np.ascontiguousarray(leaked_w2.T),
+            common=np.outer([0, 0, 1], np.hstack([b2, leaked_b2])).astype(w2.dtype),
+            last=w3[0],
+            last_leaked=leaked_w3[0],
+            last_bias=float(b3[0]),
+            last_bias_leaked=float(leaked_b3[0]),
+        )
+
+    def share(self, unit: int) -> Array:
+        """Of a unit that is on, in (A, c)ᵀ and the same of u."""
+        column, leaked = self.columns[unit], self.columns_leaked[unit]
+        share = np.outer(self.first[:, unit], np.hstack([column, leaked]))
+        share[:, len(column) :] += np.outer(self.first_leaked[:, unit], column)
+        return share
+
+
+def _of_update(blocks: Blocks, update: int) -> list[tuple[Array, Array]]:
+    row = update if len(blocks[0][0]) > 1 else 0  # weights may be shared
+    return [(matrix[row].numpy(), bias[row].numpy()) for matrix, bias in blocks]
+
+
+class Region:
+    """The piece in which a moving location is, and what is constant there.
+
+    ``compiled`` has the same in about half the time.
+    """
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces, self._width = pieces, len(pieces.last)
+        self._bend = _BENDS[pieces.activation]
+        self._point = np.ones(3, pieces.last.dtype)
+        self._factors = np.empty(2 * self._width, pieces.last.dtype)
+        # The columns of W_2 that are on, in any order, each with the unit that it is of.
+        self._columns = np.empty_like(pieces.columns)
+        self._units: list[int] = []
+        self._empty()
+
+    def slope(self, x: float, y: float, label: float) -> tuple[float, float, float]:
+        """cos(∇w, ∇w') at the place (x, y), and its derivatives in x and in y."""
+        pieces, point, width = self._pieces, self._point, self._width
+        point[0], point[1] = x, y
+        first = point @ pieces.first
+        self._enter(first > 0)
+        first = np.maximum(first, 0)
+        lines, columns = point @ self._lines, self._columns[: len(self._units)]
+        s, slope, bend = self._bend(lines[:width])
+        delta_2 = np.multiply(pieces.last, slope, out=self._factors[width:])
+        delta_1 = columns @ delta_2
+
+        size, size_1 = 1 + x * x + y * y, 1 + float(first @ first)
+        square_1, square_2 = float(delta_1 @ delta_1), float(delta_2 @ delta_2)
+        squared_norm = 1 + float(s @ s) + square_2 * size_1 + square_1 * size
+        inner = float(pieces.last_leaked @ s + delta_2 @ lines[width:]) + pieces.last_bias_leaked
+        above = float(pieces.last @ s) + pieces.last_bias - label
+        scale = ((above > 0) - (above < 0)) / sqrt(squared_norm)
+
+        # d cos = (d⟨G, J⟩ − share · d|J|²/2) / |J|; first by z_2, then by x.
+        share = inner / squared_norm
+        pull = lines[width:] - share * (size_1 * delta_2 + size * (delta_1 @ columns))
+        pull *= pieces.last * bend
+        np.add(pull, slope * (pieces.last_leaked - share * s), out=self._factors[:width])
+        rise = self._lines[:2] @ self._factors - (share * square_2) * (pieces.first[:2] @ first)
+        rise_x, rise_y = rise.tolist()
+        outward = share * square_1
+        return scale * inner, scale * (rise_x - outward * x), scale * (rise_y - outward * y)
+
+    def _empty(self) -> None:
+        """All units off."""
+        self._lines, self._switches = self._pieces.common.copy(), 0
+        self._on = np.zeros(len(self._columns), bool)
+        self._on_bytes = self._on.tobytes()
+        self._units.clear()
+
+    def _enter(self, on: NDArray[np.bool_]) -> None:
+        """Bring what is constant up to date with the units that are on."""
+        on_bytes = on.tobytes()
+        if on_bytes == self._on_bytes:
+            return
+        if self._switches > MOST_SWITCHES:
+            self._empty()
+        for unit in (on ^ self._on).nonzero()[0].tolist():
+            self._switch(unit, bool(on[unit]))
+        self._on, self._on_bytes = on, on_bytes
+
+    def _switch(self, unit: int, on: bool) -> None:
+        self._switches += 1
+        if on:
+            self._lines += self._pieces.share(unit)
+            self._columns[len(self._units)] = self._pieces.columns[unit]
+            self._units.append(unit)
+        else:
+            self._lines -= self._pieces.share(unit)
+            row, last = self._units.index(unit), self._units.pop()
+            if last != unit:
+                self._columns[row], self._units[row] = self._pieces.columns[last], last

@@ -1,0 +1,1 @@
+"""The attack that recovers a whole distribution of places by least squares over a grid."""

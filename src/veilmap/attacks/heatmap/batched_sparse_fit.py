@@ -1,0 +1,216 @@
+"""The fits of many updates, step by step together: the active sets of ``sparse_fit`` on a GPU.
+
+Every update takes the steps that ``sparse_fit`` takes, in the same order. A step is one solve for
+the active columns of all; then each update drops what changed its sign, or takes in the steepest
+column, or is finished with its penalty and goes on to the next. Those that are finished with all of
+them leave.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from veilmap.attacks.heatmap.normal_equations import Equations
+from veilmap.attacks.heatmap.sparse_fit import FLAT, JITTER
+
+# So many steps are taken before the host looks who is finished; looking waits for the device.
+_STEPS_AT_ONCE = 8
+# A factor costs the cube of its slots, and the largest update has nearly twice the mean one's. In
+# so many groups of similar updates, of at least so many, 128 updates take 0.6 of the operations.
+_GROUPS, _LEAST_GROUP = 4, 64
+# Solves per candidate and penalty before a fit that goes round in circles is ended.
+_MOST_STEPS = 6
+
+
+def sparse_fits(
+    equations: Equations, penalties: Tensor, *, signed: bool, start: Tensor | None = None
+) -> Tensor:
+    """The minimisers for several penalties, one after the other, each started from the one before.
+
+    Args:
+        equations: K and b of each update.
+        penalties: λ, (updates, penalties).
+        signed: allow negative coefficients.
+        start: the solution of a problem nearby, (updates, candidates).
+
+    Returns:
+        (updates, penalties, candidates).
+    """
+    found = equations.b.new_zeros(*penalties.shape, equations.b.shape[1])
+    fits = _Fits.begin(equations, penalties, signed, start)
+    for _ in range(0, _MOST_STEPS * found[0].numel() + 1, _STEPS_AT_ONCE):
+        for _ in range(_STEPS_AT_ONCE):
+            fits.step(found)
+        going = (fits.level < penalties.shape[1]).nonzero()[:, 0]
+        if not len(going):
+            break
+        if 2 * len(going) <= len(fits.level):
+            fits = fits.keep(going)
+        fits.look()
+    return found
+
+
+@dataclass
+class _Fits:
+    """The active columns of each update in slots, some of them free; all tensors by update."""
+
+    number: Tensor  # of the update, among all
+    equations: Equations
+    penalties: Tensor
+    signed: bool
+    jitter: Tensor
+    flat: Tensor
+    level: Tensor  # which of the penalties is worked at
+    columns: Tensor  # (updates, slots), as are the next three
+    c: Tensor
+    signs: Tensor
+    taken: Tensor
+    refused: Tensor  # (updates, candidates): columns that others explain
+    rows: Tensor  # (updates, slots, candidates): of K
+    groups: Sequence[tuple[Tensor, int]] = ()  # updates, and the slots that they reach
+
+    @classmethod
+    def begin(
+        cls, equations: Equations, penalties: Tensor, signed: bool, start: Tensor | None
+    ) -> "_Fits":
+        b = equations.b
+        start = torch.zeros_like(b) if start is None else start
+        most = int((start != 0).sum(1).max()) if b.numel() else 0
+        columns = start.abs().topk(most, 1).indices
+        c = start.gather(1, columns)
+        fits = cls(
+            torch.arange(len(b), device=b.device),
+            equations,
+            penalties,
+            signed,
+            JITTER * equations.mean_diagonal(),
+            FLAT * b.abs().amax(1),
+            torch.zeros(len(b), dtype=torch.long, device=b.device),
+            columns,
+            c,
+            c.sign(),
+            c != 0,
+            torch.zeros_like(b, dtype=torch.bool),
+            equations.rows(columns),
+        )
+        fits.look()
+        return fits
+
+    def keep(self, some: Tensor) -> "_Fits":
+        """Only these updates."""
+        kept = {
+            each.name: getattr(self, each.name)[some]
+            for each in fields(self)
+            if isinstance(getattr(self, each.name), Tensor)
+        }
+        return _Fits(equations=self.equations.keep(some), signed=self.signed, **kept)
+
+    def look(self) -> None:
+        """Group the updates, and make as many free slots as steps may fill before the next look."""
+        slots = self.taken.shape[1]
+        place = torch.arange(1, slots + 1, device=self.taken.device)
+        reach = torch.nn.functional.pad(self.taken * place, (0, 1)).amax(1).cpu()
+        parts = reach.argsort().chunk(max(min(_GROUPS, len(reach) // _LEAST_GROUP), 1))
+        self.groups = [
+            (part.to(self.taken.device), int(reach[part].max()) + _STEPS_AT_ONCE + 1)
+            for part in parts
+        ]
+        more = self.groups[-1][1] - slots
+        if more > 0:
+            more += _STEPS_AT_ONCE
+            for name in ("columns", "c", "signs", "taken"):
+                setattr(self, name, torch.nn.functional.pad(getattr(self, name), (0, more)))
+            self.rows = torch.nn.functional.pad(self.rows, (0, 0, 0, more))
+
+    def step(self, found: Tensor) -> None:
+        """One solve for each update, and what follows from it."""
+        level = self.level.clamp_max(self.penalties.shape[1] - 1)
+        penalty = self.penalties.gather(1, level[:, None])
+        settled = self._settle(penalty)
+        slope = self.equations.b - (self.c[:, None] @ self.rows)[:, 0]
+        gain = (slope.abs() if self.signed else slope) - penalty
+        gain = gain.masked_fill(self._active() | self.refused, -torch.inf)
+        steepest, entering = gain.max(1)
+        enters = settled & (steepest > self.flat)
+        self._record(settled & ~enters, found)
+        self._enter(enters, entering, slope)
+
+    def _settle(self, penalty: Tensor) -> Tensor:
+        """Solve for the active columns; drop those that would change their sign on the way.
+
+        Returns:
+            Whether there were none, of each update.
+        """
+        new, dependent = self._solve(penalty)
+        moved, out = self._towards(new)
+        failed = dependent.any(1, keepdim=True)
+        out = torch.where(failed, dependent, out)
+        # Where the solve failed only the column that made it fail goes, and never comes back.
+        slot = dependent.to(torch.uint8).argmax(1, keepdim=True)
+        column = self.columns.gather(1, slot)
+        self.refused.scatter_(1, column, self.refused.gather(1, column) | failed)
+        self.c = torch.where(failed, self.c, moved).masked_fill(out, 0.0)
+        self.taken = self.taken & ~out
+        return ~out.any(1)
+
+    def _towards(self, new: Tensor) -> tuple[Tensor, Tensor]:
+        """As far towards the new coefficients as no sign changes, and which of them are 0 there."""
+        old, signs = self.c, self.signs
+        wrong = self.taken & (new * signs <= 0)
+        shares = torch.where(wrong, old / (old - new + 1e-300 * signs), torch.inf)
+        share = shares.amin(1, keepdim=True)
+        moved = torch.where(share.isinf(), new, old + share * (new - old))
+        size = torch.where(wrong, moved.abs(), torch.inf)
+        out = size <= 1e-12 * new.abs().amax(1, keepdim=True)
+        nearest = torch.zeros_like(out).scatter_(1, size.argmin(1, keepdim=True), value=True)
+        return moved, torch.where(out.any(1, keepdim=True), out, wrong & nearest)
+
+    def _solve(self, penalty: Tensor) -> tuple[Tensor, Tensor]:
+        """The coefficients without regard to signs, and a column that made it impossible."""
+        right = (self.equations.b.gather(1, self.columns) - penalty * self.signs) * self.taken
+        solved, dependent = torch.zeros_like(right), torch.zeros_like(self.taken)
+        slot = torch.arange(right.shape[1], device=right.device)
+        for some, reach in self.groups:
+            factor, order = torch.linalg.cholesky_ex(self._block(some, slot[:reach]))
+            found = torch.cholesky_solve(right[some, :reach, None], factor)
+            solved[some, :reach] = found[..., 0]
+            # The leading minor of that order is not positive: its last column depends on others.
+            dependent[some] = slot == order[:, None] - 1
+        return solved, dependent
+
+    def _block(self, some: Tensor, slot: Tensor) -> Tensor:
+        """K over the active columns of some updates, with 1 on the diagonal of free slots."""
+        columns, taken = self.columns[some][:, slot], self.taken[some][:, slot]
+        block = self.rows[some[:, None, None], slot[:, None], columns[:, None]]
+        block = block * (taken[:, None] & taken[..., None])
+        block.diagonal(dim1=1, dim2=2).add_(torch.where(taken, self.jitter[some, None], 1.0))
+        return block
+
+    def _active(self) -> Tensor:
+        """Which candidates are active, (updates, candidates)."""
+        updates, count = self.equations.b.shape
+        beyond = torch.where(self.taken, self.columns, count)
+        mask = torch.zeros(updates, count + 1, dtype=torch.bool, device=beyond.device)
+        return mask.scatter_(1, beyond, value=True)[:, :count]
+
+    def _record(self, finished: Tensor, found: Tensor) -> None:
+        """Those that are finished write their solution down, and go on to the next penalty."""
+        working = finished & (self.level < found.shape[1])
+        level = self.level.clamp_max(found.shape[1] - 1)
+        solution = torch.zeros_like(self.equations.b).scatter_add_(1, self.columns, self.c)
+        found[self.number, level] = torch.where(
+            working[:, None], solution, found[self.number, level]
+        )
+        self.level = self.level + working
+
+    def _enter(self, enters: Tensor, entering: Tensor, slope: Tensor) -> None:
+        """A free slot is filled in any case, but taken only by an update that goes on."""
+        updates = torch.arange(len(enters), device=enters.device)
+        slot = self.taken.to(torch.uint8).argmin(1)
+        self.columns[updates, slot] = entering
+        self.c[updates, slot] = 0.0
+        self.signs[updates, slot] = slope.gather(1, entering[:, None])[:, 0].sign()
+        self.rows[updates, slot] = self.equations.rows(entering[:, None])[:, 0]
+        self.taken[updates, slot] = enters

@@ -1,0 +1,67 @@
+"""The fit of a heat map, one update after the other or all together, as suits the device."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from veilmap.attacks.heatmap.batched_sparse_fit import sparse_fits
+from veilmap.attacks.heatmap.normal_equations import Equations
+from veilmap.attacks.heatmap.sparse_fit import sparse_fit
+
+
+def fit(
+    equations: Equations, penalties: Tensor, *, signed: bool, start: Tensor | None = None
+) -> Tensor:
+    """With one sign for all, be it plus or minus, or with a sign for each.
+
+    Args:
+        equations: of each update.
+        penalties: λ relative to the largest |b|, (updates, penalties), from few terms to many; a
+            solution starts the next.
+        signed: allow both signs in one solution.
+        start: the solution of a problem nearby, (updates, candidates).
+
+    Returns:
+        (updates, penalties, candidates).
+    """
+    b = equations.b
+    minus = (b.sum(1, keepdim=True) < 0) & (not signed)
+    sign = torch.where(minus, -1.0, 1.0).to(b.dtype)
+    turned = replace(equations, b=sign * b)
+    absolute = penalties * b.abs().amax(1, keepdim=True)
+    start = None if start is None else sign * start
+    # The small products of a single update are faster in numpy.
+    alone = len(b) == 1 and b.device.type == "cpu"
+    solve = _fit_alone if alone else sparse_fits
+    return sign[..., None] * solve(turned, absolute, signed=signed, start=start)
+
+
+def _fit_alone(
+    equations: Equations, penalties: Tensor, *, signed: bool, start: Tensor | None
+) -> Tensor:
+    """What ``sparse_fits`` does, for a single update."""
+    gram, b = _Gram(equations), equations.b[0].numpy()
+    last, found = None if start is None else start[0].numpy(), []
+    for penalty in penalties[0].tolist():
+        last = sparse_fit(gram, b, penalty, signed=signed, start=last)
+        found.append(last)
+    return torch.from_numpy(np.stack(found))[None]
+
+
+class _Gram:
+    """K of a single update."""
+
+    def __init__(self, equations: Equations) -> None:
+        weights = equations.weights[0].tolist()
+        self._parts = [
+            (weights[part], equations.kernels[0, part].numpy()) for part in equations.parts
+        ]
+
+    def __getitem__(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.asarray(sum(weight * kernel[columns] for weight, kernel in self._parts))
+
+    def diagonal(self) -> NDArray[np.float64]:
+        return np.asarray(sum(weight * kernel.diagonal() for weight, kernel in self._parts))

@@ -1,0 +1,71 @@
+"""The whole batch's distribution from one update: where the user was, not only on average.
+
+The update is linear in the measure μ = Σ r_i δ_{x_i}. While the residuals r_i share one sign, μ is
+a heat map of the user's points, and least squares with that sign over a grid recovers it. Where
+they change sign, μ is signed and |μ| still shows the places, though no longer how much time each
+took. Every choice is made without the truth: by how well a fit to half of the update's coordinates
+explains the other half.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, get_args
+
+from veilmap.attacks.attack import AttackInput, reads_dense
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.federation.side_knowledge import Header
+
+LinearisationName = Literal["before", "middle", "after", "path"]
+SignName = Literal["one", "both"]
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Least squares on a grid of squares that become smaller where the mass is.
+
+    Attributes:
+        grid_cells: about how many squares the first grid has, over the whole area.
+        finest_m: squares with mass are quartered until their side is at most so many metres.
+        linearise: where the tangent is taken; by default what explains the update best.
+        sign: whether residuals have ``one`` sign or ``both``; by default what explains it best.
+        close: a linearisation that leaves at most so many times more unexplained on the first grid
+            than the best is tried on small cells too; 1 tries the best alone, in less time.
+    """
+
+    grid_cells: int = 1000
+    finest_m: float = 15.0
+    linearise: LinearisationName | Literal["auto"] = "auto"
+    sign: SignName | Literal["auto"] = "auto"
+    close: float = 10.0
+    name = "heatmap"
+    renamed = (("cells", "grid_cells"),)
+    oracle = False
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        if self.grid_cells < 4:
+            yield out_of_range("grid_cells", "at least 4", self.grid_cells)
+        if not 0 < self.finest_m < inf:
+            yield out_of_range("finest_m", "above 0 metres", self.finest_m)
+        places = (*get_args(LinearisationName), "auto")
+        if self.linearise not in places:
+            yield unknown_choice("linearise", self.linearise, places)
+        signs = (*get_args(SignName), "auto")
+        if self.sign not in signs:
+            yield unknown_choice("sign", self.sign, signs)
+        if not self.close >= 1:
+            yield out_of_range("close", "at least 1", self.close)
+
+    def reads(self, header: Header) -> bool:
+        """Dense networks only."""
+        return reads_dense(header)
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """One reconstruction per update; users who started from the same weights share a grid."""
+        from veilmap.attacks.heatmap.heat import recover
+
+        return recover(self, given)

@@ -1,0 +1,72 @@
+"""Where the tangent of a network is taken to explain an update of many steps.
+
+One step of SGD is G = (2/N) Σ r_i J(x_i) exactly, at the weights before. Local training sums such
+steps along a path: Δw = Σ_s Σ_i r_i(s) J(x_i; w(s)). A linearisation replaces the path by a few
+nodes, weights w_p with shares a_p: J̄(x) = Σ_p a_p J(x; w_p).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from veilmap.attacks.heatmap.heatmap import LinearisationName
+from veilmap.attacks.heatmap.updates import Updates
+from veilmap.attacks.tangent import Blocks, blocks_of, factors
+
+PATH_NODES = 3
+
+
+@dataclass(frozen=True)
+class Node:
+    """Weights on the way and the share of the update made there, of each update or of all."""
+
+    share: Tensor
+    weights: Blocks
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Where users may have been: places (updates, places, 2), standardised, and their shares."""
+
+    x: Tensor
+    shares: Tensor
+
+
+def nodes(name: LinearisationName, updates: Updates, guess: Guess | None = None) -> list[Node]:
+    """The nodes of some updates; a ``path`` follows from the guess, and has none without."""
+    if guess is not None and name == "path":
+        return _path(updates, guess)
+    part = {"before": 0.0, "middle": 0.5, "after": 1.0}[name]
+    weights = updates.before - part * updates.gradient if part else updates.before
+    return [Node(weights.new_ones(len(weights)), blocks_of(updates.header.network, weights))]
+
+
+def _path(updates: Updates, guess: Guess) -> list[Node]:
+    """The way of a user who sits where ``guess`` says, in equal parts of the progress made.
+
+    While all residuals share one sign and fall together, each part ds of the progress moves the
+    weights along −Σ c_j J(x_j; w(s)), whatever the step size and the labels: the residuals only
+    set the pace. The midpoint rule walks it; its midpoints are the nodes, and their shares add up
+    to the whole update.
+    """
+    network, gradient = updates.header.network, updates.gradient
+    length = gradient.square().sum(1)
+
+    def move(weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ c_j J(x_j; w), and how much of it is the whole update's length along the update."""
+        moved = factors(network, blocks_of(network, weights), guess.x).combine(guess.shares)
+        flat = torch.cat([part.flatten(1) for block in moved for part in block], 1)
+        along = PATH_NODES * (flat * gradient).sum(1) / length
+        return flat, torch.where(along != 0, 1 / along, 0.0)
+
+    walked, weights = [], updates.before
+    for _ in range(PATH_NODES):
+        flat, pace = move(weights)
+        middle = weights - flat * pace[:, None] / 2
+        flat, pace = move(middle)
+        weights = weights - flat * pace[:, None]
+        walked.append((pace, middle))
+    total = torch.stack([pace for pace, _ in walked]).sum(0)
+    total = torch.where(total != 0, total, 1.0)
+    return [Node(pace / total, blocks_of(network, middle)) for pace, middle in walked]

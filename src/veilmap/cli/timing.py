@@ -1,0 +1,26 @@
+"""How long many runs took, and how many cores were at work."""
+
+import time
+from datetime import timedelta
+
+from veilmap.wording import counted
+
+
+class Pace:
+    """Counts the runs of a command, each of which keeps one core at work."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._runs, self._seconds = 0, 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more run, and what it took."""
+        self._runs += 1
+        self._seconds += seconds
+
+    def words(self) -> str:
+        """``27 runs in 0:01:02, 1.7 cores at work``."""
+        elapsed_s = time.perf_counter() - self._began
+        elapsed = timedelta(seconds=round(elapsed_s))
+        cores = f"{self._seconds / elapsed_s:.1f}"
+        return f"{counted(self._runs, 'run')} in {elapsed}, {cores} cores at work"

@@ -1,0 +1,121 @@
+"""Ask a server whether it admits a node, before Flower's SuperNode connects.
+
+A refused SuperNode ends with the same message for a key that was not admitted, a wrong clock and a
+node still considered online. Asking first distinguishes them.
+"""
+
+import ssl
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import httpx
+from cryptography.hazmat.primitives.asymmetric import ec
+from flwr.common.constant import HEARTBEAT_DEFAULT_INTERVAL
+from flwr.proto.fleet_pb2 import ActivateNodeRequest, DeactivateNodeRequest
+from flwr.supercore.error import ApiErrorCode, FlowerError
+from flwr.supercore.interceptors import RuntimeVersionHttpInterceptor
+from flwr.supercore.primitives.asymmetric import public_key_to_bytes
+from flwr.supernode.fleet_http_client import FleetHttpClient
+from flwr.supernode.node_auth_http_interceptor import NodeAuthHttpInterceptor
+
+from veilmap.flower.machines.ports import Address
+
+
+class Answer(Enum):
+    """How the server answered, and what to do about it."""
+
+    ADMITTED = "the server lets this node in"
+    SIGNED_OFF = (
+        "the server still counted this node as online, and expected an answer that is lost; the "
+        "node has signed off and joins again in a moment"
+    )
+    NOT_ADMITTED = (
+        "the server does not know this node's key yet, or has expelled it; send the .pub file to "
+        "its operator, who runs: veilmap flower admit STATE FILE.pub --name NAME"
+    )
+    REFUSED = (
+        "the server refuses this node's signature; set its clock (5 s ahead or 5 min behind is "
+        "too much)"
+    )
+    NOT_TRUSTED = (
+        "the server's certificate is not signed by this node's CA, or is made out to another "
+        "name; ask the operator for ca.pem and the name, and do not connect without"
+    )
+    UNREACHABLE = "the server does not answer; check the address, the port and the net"
+    BROKEN = "the server answers, but not as a veilmap server does; check the address and port"
+
+
+@dataclass(frozen=True)
+class Door:
+    """A server as a node sees it: its address, the CA that vouches for it, and our key."""
+
+    address: Address
+    ca: Path
+    key: ec.EllipticCurvePrivateKey
+
+
+def knock(door: Door, last_node_id: int | None = None) -> tuple[Answer, int | None]:
+    """Ask once; the second value is the node's id if it is let in.
+
+    Args:
+        door: where.
+        last_node_id: the id of the last time. A killed node counts as online for another minute, in
+            which it is not admitted again; with its id it first signs off. The server app looks for
+            answers every 3 s: a node that came back sooner would leave it waiting for an answer
+            that died with the node.
+    """
+    try:
+        with _client(door) as client:
+            try:
+                return Answer.ADMITTED, _in_and_out(client, door)
+            except httpx.HTTPStatusError as error:
+                if last_node_id is None or _answer(error) is not Answer.NOT_ADMITTED:
+                    raise
+            try:
+                client.DeactivateNode(DeactivateNodeRequest(node_id=last_node_id))
+            except httpx.HTTPStatusError:
+                # The id belongs to another key, or to none.
+                return Answer.NOT_ADMITTED, None
+            return Answer.SIGNED_OFF, None
+    except httpx.HTTPStatusError as error:
+        return _answer(error), None
+    except httpx.TransportError as error:
+        untrusted = isinstance(error.__cause__ or error, ssl.SSLError) or "CERTIFICATE" in str(
+            error
+        )
+        return (Answer.NOT_TRUSTED if untrusted else Answer.UNREACHABLE), None
+    except ValueError:
+        return Answer.BROKEN, None
+
+
+def _client(door: Door) -> FleetHttpClient:
+    return FleetHttpClient.from_server_address(
+        str(door.address),
+        insecure=False,
+        root_certificates=door.ca.read_bytes(),
+        interceptors=[
+            RuntimeVersionHttpInterceptor(component_name="SuperNode"),
+            NodeAuthHttpInterceptor(door.key, door.key.public_key()),
+        ],
+    )
+
+
+def _in_and_out(client: FleetHttpClient, door: Door) -> int:
+    request = ActivateNodeRequest(
+        public_key=public_key_to_bytes(door.key.public_key()),
+        heartbeat_interval=HEARTBEAT_DEFAULT_INTERVAL,
+    )
+    node_id: int = client.ActivateNode(request).node_id
+    client.DeactivateNode(DeactivateNodeRequest(node_id=node_id))
+    return node_id
+
+
+def _answer(error: httpx.HTTPStatusError) -> Answer:
+    if error.response.status_code == httpx.codes.UNAUTHORIZED:
+        return Answer.REFUSED
+    if error.response.status_code in (502, 503, 504):
+        return Answer.UNREACHABLE
+    fault = FlowerError.from_json(error.response.text)
+    known = fault is not None and fault.code == ApiErrorCode.FLEET_NODE_ACTIVATION_FAILED
+    return Answer.NOT_ADMITTED if known else Answer.BROKEN

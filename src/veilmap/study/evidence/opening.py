@@ -1,0 +1,179 @@
+"""Evidence on disk: the folder of a run, or a transcript alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from veilmap.attacks.secure_sum import SUM
+from veilmap.errors import UserError
+from veilmap.federation.side_knowledge import SideKnowledge
+from veilmap.files import parse_json
+from veilmap.geo import Projection
+from veilmap.local_data import LocalData, Truth
+from veilmap.measurements import Measurements
+from veilmap.rounds import by_user, pooled
+from veilmap.settings import load_json, parse
+from veilmap.sources.columns import Columns
+from veilmap.sources.reader import is_world, read
+from veilmap.sources.reading import Reading
+from veilmap.study.evidence.evidence import Evidence, truth_of
+from veilmap.study.prepare import prepare
+from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import RunSettings
+from veilmap.transcript import HEADER, Transcript
+
+_WAY_OUT = "fetch it again, or train again"
+
+
+def open_evidence(
+    path: str | Path,
+    data: Measurements | None = None,
+    cell: str | None = None,
+    timezone: str | None = None,
+) -> Evidence:
+    """A run's folder, or a transcript that anybody's trainer wrote.
+
+    Args:
+        path: the folder that ``train`` made, or a transcript's own.
+        data: the measurements it was trained on, to know the truth; a run says where its own are.
+        cell: the cell in them, for a transcript; the densest by default.
+        timezone: the clock that home and work go by, for a transcript; the data's, or UTC.
+    """
+    folder = RunFolder(path)
+    if not folder.path.is_dir():
+        found = "is a file" if folder.path.exists() else "is not there"
+        raise UserError(
+            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
+            "transcript"
+        )
+    if (folder.path / HEADER).exists():
+        return _transcript(folder.path, data, cell, timezone)
+    if not folder.settings.exists():
+        raise UserError(
+            f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
+            "veilmap train --out made, or that of a transcript"
+        )
+    damaged = f"{folder.settings} is not what a run has written"
+    record = load_json(folder.settings.read_bytes(), damaged, _WAY_OUT)
+    if "campaign" in record:
+        # A run on machines has a cell, but no data of its own and no clock.
+        its = parse(_OfMachines, _part(record, "campaign", _OfMachines), damaged)
+        evidence = _transcript(folder.transcript, data, cell or its.cell, timezone)
+        return replace(evidence, path=folder.path)
+    if cell is not None or timezone is not None:
+        raise UserError(
+            f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
+        )
+    return _run(folder, record, data)
+
+
+def _transcript(
+    path: Path, data: Measurements | None, cell: str | None, timezone: str | None
+) -> Evidence:
+    transcript = Transcript(path)
+    known = transcript.header.side_knowledge
+    clock = timezone or (data.timezone if data else "UTC")
+    if data is None:
+        why = "the transcript has no positions; give the measurements with --data to know the truth"
+        return Evidence(path, transcript, known.configuration, clock, None, why)
+    truth = _cut(data.of_cell(cell), known, transcript)
+    return Evidence(path, transcript, known.configuration, clock, truth)
+
+
+def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
+    """The rows of each user between a round's start and its end."""
+    data = data.projected(Projection(known.epsg))
+    measured = {**by_user(data), SUM: pooled(data)}
+    truth: dict[int, dict[str, LocalData]] = {}
+    for entry in transcript.entries():
+        if entry.user in measured:
+            ends_s = entry.start_s + known.interval_s
+            found = measured[entry.user].between(entry.start_s, ends_s)
+            if len(found):
+                truth.setdefault(entry.round, {})[entry.user] = found
+    return truth
+
+
+def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None) -> Evidence:
+    # A run of an earlier version may lack a table; it had the defaults. What its defence did is in
+    # the transcript; that of another package need not be installed to know where users were.
+    tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
+    tables["protection"] = {}
+    settings = parse(RunSettings, tables, str(folder.settings))
+    damaged = f"{folder.settings} is not what a run has written"
+    about = parse(_About, _part(record, "data", _About), damaged)
+    name = parse(_Resolved, _part(record, "resolved", _Resolved), damaged).configuration
+    transcript, clock = folder.load_transcript(), about.timezone
+    if data is None:
+        data = _reread(about.read_with)
+    if data is None:
+        why = f"{about.source} is not there to read; give it with --data to know the truth"
+        return Evidence(folder.path, transcript, name, clock, None, why, refused=_refused(folder))
+    prepared = prepare(data, settings)
+    if prepared.data.fingerprint != about.fingerprint:
+        raise UserError(
+            f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
+            "differ; give the same file, read with the same options, with --data"
+        )
+    truth = truth_of(prepared)
+    return Evidence(folder.path, transcript, name, clock, truth, refused=_refused(folder))
+
+
+def _refused(folder: RunFolder) -> dict[str, str]:
+    """From the history of a run. An unfinished run has none; only messages depend on it."""
+    try:
+        history = parse_json(folder.results.read_bytes())["history"]
+        return {str(user): str(why) for line in history for user, why in line["refused"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _reread(how: "_ReadWith | None") -> Measurements | None:
+    """The file that the run was made from, read in the same way; None if it is gone."""
+    if how is None or not (is_world(how.path) or Path(how.path).exists()):
+        return None
+    return read(how.path, how.columns, how.reading)
+
+
+@dataclass(frozen=True)
+class _ReadWith:
+    """How the data of a run were read."""
+
+    path: str
+    columns: Columns
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class _About:
+    """What a run's settings file says of its data, as far as it is needed here."""
+
+    source: str
+    timezone: str
+    fingerprint: str
+    read_with: Annotated[_ReadWith | None, BeforeValidator(lambda given: given or None)] = None
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """What it says of the run."""
+
+    configuration: str
+
+
+@dataclass(frozen=True)
+class _OfMachines:
+    """What it says of a run on machines."""
+
+    cell: str
+
+
+def _part(record: Mapping[str, Any], name: str, kind: type) -> Any:
+    """A table of the record, without its other entries."""
+    table, wanted = record.get(name), {part.name for part in fields(kind)}
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key in wanted}
