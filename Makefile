@@ -4,7 +4,6 @@
 # make coverage  which lines and branches the tests run; minutes
 # make faults    kill every command again and again, and compare what comes of it; minutes
 # make fuzz      20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
-# make mutants   change metrics, defences, theory and rounds place by place: does a test notice?
 # make check     format, lint, types, direction of imports
 # make lock-check  can every system and Python install the lock?
 # make wheel     build the wheel, and try it in an empty environment
@@ -15,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: audit test processes coverage faults fuzz mutants check lock-check wheel bench clean
+.PHONY: audit test processes coverage faults fuzz check lock-check wheel bench clean
 
 audit: $(READY)
 	$(BIN)/veilmap audit --out runs/audit
@@ -47,9 +46,6 @@ faults: $(READY)
 fuzz: SEED := $(or $(SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 fuzz: $(READY)
 	VEILMAP_FUZZ=long $(BIN)/python -m pytest tests/fuzz --durations 0 --hypothesis-seed $(SEED)
-
-mutants: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python tools/mutate.py --out runs/mutants.jsonl
 
 check: $(READY)
 	$(BIN)/ruff format --check

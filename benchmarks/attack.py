@@ -28,6 +28,7 @@ from peers import PEERS, Loss, Peer, Rest
 from table import duration, note, show_table, times
 from timing import in_turn, once
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching import optimum
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.search import Search
@@ -55,7 +56,7 @@ def measure(quick: bool) -> dict:
 
 
 def _search(header, observation):
-    (found,) = Search().attack(header, [observation])
+    (found,) = Search().attack(AttackInput(header, [observation]))
     return found
 
 

@@ -18,15 +18,16 @@ from observations import observe
 from table import duration, show_table, times
 from timing import in_turn, once
 
-from veilmap.attacks.first_layer import Neurons
-from veilmap.attacks.gradient_matching.batched_descent import walk_together
-from veilmap.attacks.gradient_matching.descent import walk_one_by_one
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
+from veilmap.attacks.gradient_matching.batched_descent import descend_batched
+from veilmap.attacks.gradient_matching.descent import descend_one_by_one
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.optimisers import Adam
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.gradient_matching.starts import RandomStarts
-from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
+from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.leak import leaked_gradient
 
@@ -44,9 +45,13 @@ def measure(quick: bool) -> dict:
     return {
         "points": observations[0].n,
         "attacks": {
-            "neurons_s": _median_s(lambda: Neurons().one(header, observations[0]), 100 * repeats),
+            "first_layer_s": _median_s(
+                lambda: FirstLayer().one(header, observations[0]), 100 * repeats
+            ),
             **_heatmap(header, observations, repeats),
-            "heatmap_fedavg_s": _median_s(lambda: Heatmap().attack(fedavg_header, fedavg), repeats),
+            "heatmap_fedavg_s": _median_s(
+                lambda: Heatmap().attack(AttackInput(fedavg_header, fedavg)), repeats
+            ),
             **_many(header, observations, 50 if quick else 1000),
         },
         "iterations": {
@@ -62,7 +67,8 @@ def _median_s(job, repeats: int) -> float:
 
 
 def _heatmap(header, observations, repeats: int) -> dict:
-    runs = [Heatmap(cells=2500).attack(header, observations) for _ in range(repeats)]
+    heatmap, given = Heatmap(grid_cells=2500), AttackInput(header, observations)
+    runs = [heatmap.attack(given) for _ in range(repeats)]
     return {
         "heatmap_s": statistics.median(run[0].seconds for run in runs),
         "heatmap_again_s": statistics.median(each.seconds for run in runs for each in run[1:]),
@@ -72,37 +78,42 @@ def _heatmap(header, observations, repeats: int) -> dict:
 def _many(header, observations, count: int) -> dict:
     """Many attacks at once: updates for the search, starts of one update for DLG."""
     many = [observations[i % len(observations)] for i in range(count)]
-    search_s = once(lambda: Search().attack(header, many))[0]
-    Dlg(max_iterations=3).attack(header, observations[:1])  # numba compiles at the first call
+    search_s = once(lambda: Search().attack(AttackInput(header, many)))[0]
+    given = AttackInput(header, observations[:1])
+    Dlg(max_iterations=3).attack(given)  # numba compiles at the first call
     dlg = Dlg(start=RandomStarts(count=count), max_iterations=300)
-    dlg_s = once(lambda: dlg.attack(header, observations[:1]))[0]
+    dlg_s = once(lambda: dlg.attack(given))[0]
     return {"many": count, "search_each_s": search_s / count, "dlg_each_s": dlg_s / count}
 
 
 def _iteration(matching: Matching, iterations: int, repeats: int) -> dict:
-    """Seconds per iteration of one location by each way, in turn."""
-    ways = {"compiled_s": walk_one_by_one, "numpy_s": _walk_in_numpy, "autograd_s": walk_together}
-    for way in ways.values():
-        _walk(way, matching, 3)
-    took = {name: [] for name in ways}
+    """Seconds per iteration of one location by each implementation, in turn."""
+    descents = {
+        "compiled_s": descend_one_by_one,
+        "numpy_s": _descend_in_numpy,
+        "autograd_s": descend_batched,
+    }
+    for descend in descents.values():
+        _descend(descend, matching, 3)
+    took = {name: [] for name in descents}
     for _ in range(repeats):
-        for name, way in ways.items():
-            took[name].append(_walk(way, matching, iterations) / iterations)
+        for name, descend in descents.items():
+            took[name].append(_descend(descend, matching, iterations) / iterations)
     return {name: statistics.median(seconds) for name, seconds in took.items()}
 
 
-def _walk(way, matching: Matching, iterations: int) -> float:
-    """Seconds of so many iterations from one place, whatever they find."""
-    rest = Rest((1.0, 1.0), 1e-30, 10**9, iterations, (0.0, 0.0), np.inf)
-    walker = Walker((0.5, 0.5), rest)
-    way(matching, [[walker]], -95.0, lambda: Adam(0.02), lambda count: None)
-    return walker.seconds
+def _descend(descend, matching: Matching, iterations: int) -> float:
+    """Seconds of so many iterations from one place, wherever they lead."""
+    criteria = StoppingCriteria((1.0, 1.0), 1e-30, 10**9, iterations, (0.0, 0.0), np.inf)
+    trajectory = Trajectory((0.5, 0.5), criteria)
+    descend(matching, [[trajectory]], -95.0, lambda: Adam(0.02), lambda count: None)
+    return trajectory.seconds
 
 
-def _walk_in_numpy(*arguments) -> None:
-    """As ``walk_one_by_one`` goes where numba is not installed."""
+def _descend_in_numpy(*arguments) -> None:
+    """``descend_one_by_one`` as it is without numba."""
     with patch.dict(sys.modules, {"veilmap.attacks.gradient_matching.compiled_descent": None}):
-        walk_one_by_one(*arguments)
+        descend_one_by_one(*arguments)
 
 
 def show(figures: dict) -> None:
@@ -113,8 +124,8 @@ def show(figures: dict) -> None:
         f"attacks on a FedSGD update ({figures['points']:,} points)",
         ("", "time"),
         [
-            ("Neurons", duration(found["neurons_s"])),
-            ("Heatmap(cells=2500)", duration(found["heatmap_s"])),
+            ("FirstLayer", duration(found["first_layer_s"])),
+            ("Heatmap(grid_cells=2500)", duration(found["heatmap_s"])),
             ("the same, each further update", duration(found["heatmap_again_s"])),
             ("Heatmap() of a FedAvg update", duration(found["heatmap_fedavg_s"])),
             (f"Search, each of {many:,} updates", duration(found["search_each_s"])),

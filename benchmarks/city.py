@@ -11,7 +11,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Scaler
-from veilmap.model.network import Network
+from veilmap.maps.network_map import NetworkMap
 
 AREA = Area(0.0, 0.0, 3000.0, 3000.0)
 POINTS, PLACES, SPREAD_M = 25, 3, 60.0
@@ -23,12 +23,12 @@ def make_header() -> Header:
     """The paper's network and raw labels; a step of FedSGD per round."""
     training = Training(epochs=1, batch_size="inf", learning_rate=LEARNING_RATE)
     known = SideKnowledge(Scaler.of_area(AREA), AREA, 32634, 0.0, training, 604_800.0)
-    return Header(Network(dropout=(0.0, 0.0)), known)
+    return Header(NetworkMap(dropout=(0.0, 0.0)), known)
 
 
 def make_plan() -> Plan:
     """FedAvg with the paper's B and E, dropout on."""
-    return Plan(Network(), Scaler.of_area(AREA), AREA, Training(), label_offset_dbm=-95.0)
+    return Plan(NetworkMap(), Scaler.of_area(AREA), AREA, Training(), label_offset_dbm=-95.0)
 
 
 def make_clients(count: int, points: int) -> list[tuple[str, LocalData]]:
@@ -54,7 +54,7 @@ def make_updates(header: Header, count: int, device: torch.device) -> list[Obser
         parts = found.combine(2 / POINTS * (found.signal - labels))
         flat = torch.cat([part.flatten(1) for block in parts for part in block], 1)
         for after in (weights - LEARNING_RATE * flat).cpu().numpy():
-            updates.append(Observation(1, str(len(updates)), before, after, POINTS, 0.0))
+            updates.append(Observation.of_weights(1, str(len(updates)), before, after, POINTS, 0.0))
     return updates
 
 

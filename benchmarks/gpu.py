@@ -19,6 +19,7 @@ import torch
 from city import make_clients, make_header, make_plan, make_updates
 from command import MissingError, main
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.search import Search
@@ -64,10 +65,15 @@ def _rates(device: torch.device) -> dict:
 
 def _search(header, updates, rates: dict) -> dict:
     search = Search()
-    search.attack(header, updates, device="cuda")  # and once to get its memory
-    runs = [_timed(lambda: search.attack(header, updates, device="cuda")) for _ in range(REPEATS)]
+    search.attack(AttackInput(header, updates, device="cuda"))  # and once to get its memory
+    runs = [
+        _timed(lambda: search.attack(AttackInput(header, updates, device="cuda")))
+        for _ in range(REPEATS)
+    ]
     found, seconds = runs[0][0], float(np.median([seconds for _, seconds in runs]))
-    needed_s = _product_seconds(lambda: search.attack(header, updates, device="cuda"), rates)
+    needed_s = _product_seconds(
+        lambda: search.attack(AttackInput(header, updates, device="cuda")), rates
+    )
     per_s = len(updates) / seconds
     return {
         "updates": len(updates),
@@ -80,9 +86,9 @@ def _search(header, updates, rates: dict) -> dict:
 
 
 def _heatmap(header, updates) -> dict:
-    heatmap = Heatmap(cells=2500)
-    heatmap.attack(header, updates[:64], device="cuda")
-    found, seconds = _timed(lambda: heatmap.attack(header, updates, device="cuda"))
+    heatmap = Heatmap(grid_cells=2500)
+    heatmap.attack(AttackInput(header, updates[:64], device="cuda"))
+    found, seconds = _timed(lambda: heatmap.attack(AttackInput(header, updates, device="cuda")))
     return {
         "updates": len(updates),
         "per_s": len(updates) / seconds,
@@ -93,8 +99,8 @@ def _heatmap(header, updates) -> dict:
 def _dlg(header, updates) -> dict:
     """All of them walk together for so many iterations, whatever they find."""
     dlg = Dlg(max_iterations=ITERATIONS, still_m=1e-9)
-    dlg.attack(header, updates[:8], device="cuda")
-    found, seconds = _timed(lambda: dlg.attack(header, updates, device="cuda"))
+    dlg.attack(AttackInput(header, updates[:8], device="cuda"))
+    found, seconds = _timed(lambda: dlg.attack(AttackInput(header, updates, device="cuda")))
     return {
         "updates": len(updates),
         "iterations_per_s": ITERATIONS * len(updates) / seconds,
@@ -104,7 +110,7 @@ def _dlg(header, updates) -> dict:
 
 def _compared(found, attack, header, updates) -> dict:
     """How far some results are from the processor's."""
-    slow = attack.attack(header, updates[:CHECKED])
+    slow = attack.attack(AttackInput(header, updates[:CHECKED]))
     pairs = list(zip(found, slow, strict=False))
     apart_m = [float(np.hypot(*(one.xy_m - other.xy_m))) for one, other in pairs]
     return {
@@ -120,7 +126,7 @@ def _training(count: int) -> dict:
     steps = plan.training.epochs * -(-TRAINED_POINTS // plan.training.batch_size)
 
     def trained(trainer, some):
-        return list(trainer.updates(plan, weights, some, 1))
+        return list(trainer.messages(plan, {"weights": weights}, some, 1))
 
     on_gpu = OnDevice(torch.device("cuda"))
     trained(on_gpu, clients[:64])

@@ -33,8 +33,8 @@ def main(file: str, settings: dict) -> None:
     from veilmap.federation.observation import Recorder
     from veilmap.federation.trainer import OnThreads
     from veilmap.study.attack import attack
+    from veilmap.study.evidence.evidence import evidence_of
     from veilmap.study.prepare import prepare
-    from veilmap.study.seen import seen_of
     from veilmap.study.settings import RunSettings
     from veilmap.study.train import train_prepared
 
@@ -47,7 +47,7 @@ def main(file: str, settings: dict) -> None:
     seen = Recorder((target,))
     run = train_prepared(prepared, seen, trainer=OnThreads(len(os.sched_getaffinity(0))))
     ends("train")
-    found = attack(seen_of(prepared, seen.observations), method="search", target=target)
+    found = attack(evidence_of(prepared, seen.observations), method="search", target=target)
     ends("attack")
     facts = {
         "measurements": len(data),

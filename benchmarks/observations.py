@@ -28,6 +28,6 @@ def observe(name: str, count: int = 1) -> tuple[Header, list[Observation]]:
         points = this.data[user]
         after = user_update(prepared.plan, weights, points, user, this.number)
         observations.append(
-            Observation(this.number, user, weights, after, len(points), this.start_s)
+            Observation.of_weights(this.number, user, weights, after, len(points), this.start_s)
         )
     return prepared.header, observations

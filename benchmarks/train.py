@@ -20,6 +20,7 @@ from veilmap.area import Area
 from veilmap.federation.plan import Plan
 from veilmap.federation.trainer import OnDevice, OnThreads
 from veilmap.local_data import LocalData, Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.dropout import Dropout
 from veilmap.model.network import Network
 from veilmap.model.training import compiled_for, descend_with_torch, sgd
@@ -68,7 +69,7 @@ def make_batches():
 def make_clients():
     """A plan for all, and each client's points."""
     area = Area(-1000, -1000, 1000, 1000)
-    plan = Plan(Network(), Scaler((0.0, 0.0), (500.0, 500.0)), area, label_offset_dbm=-96.0)
+    plan = Plan(NetworkMap(), Scaler((0.0, 0.0), (500.0, 500.0)), area, label_offset_dbm=-96.0)
     clients = []
     for client in range(CLIENTS):
         draw = np.random.default_rng(client)
@@ -114,12 +115,12 @@ def one_client_jobs():
 
 def many_clients_jobs():
     plan, clients = make_clients()
-    weights = plan.network.initialise(0)
+    state = plan.map.start(plan)
     ways = {"one thread": OnThreads(1), "all cores": OnThreads(len(os.sched_getaffinity(0)))}
     if torch.cuda.is_available():
         ways["GPU"] = OnDevice(torch.device("cuda"))
     return {
-        name: lambda way=way: [len(each) for each in way.updates(plan, weights, clients, 1)]
+        name: lambda way=way: [len(each) for each in way.messages(plan, state, clients, 1)]
         for name, way in ways.items()
     }
 

@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from veilmap.area import Area
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.client import user_update
@@ -24,6 +25,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.metrics.transport import emd_m
 from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
@@ -39,7 +41,7 @@ TRAININGS = {
 }
 ATTACKS = {
     "search": Search(inside=True),
-    "neurons": Neurons(),
+    "first_layer": FirstLayer(),
     "heatmap": Heatmap(),
     "before": Heatmap(linearise="before"),
     "middle": Heatmap(linearise="middle"),
@@ -49,7 +51,7 @@ ATTACKS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One week of one user, and what everybody knows."""
+    """One week of one user, and what is public."""
 
     user: str
     week: int
@@ -76,7 +78,7 @@ def _print_row(case, name, training, initialisation, options) -> None:
     for seed in range(options.seeds):
         header, observation = _update(case, training, initialisation, options, seed)
         for attack, method in ATTACKS.items():
-            (result,) = method.attack(header, [observation])
+            (result,) = method.attack(AttackInput(header, [observation]))
             cloud = result.cloud
             found[attack].append(emd_m(case.batch.xy_m, cloud.xy_m, None, cloud.weights))
     cells = [f"{np.mean(each):.0f} ± {np.std(each):.0f}" for each in found.values()]
@@ -87,14 +89,14 @@ def _print_row(case, name, training, initialisation, options) -> None:
 def _update(case, training, initialisation, options, seed) -> tuple[Header, Observation]:
     network = Network(initialisation=initialisation, dropout=(options.dropout,) * 2)
     scaler = Scaler.of_area(case.area)
-    plan = Plan(network, scaler, case.area, training, options.label_offset, seed)
+    plan = Plan(NetworkMap.of(network), scaler, case.area, training, options.label_offset, seed)
     before = network.initialise(seed)
     after = user_update(plan, before, case.batch, case.user, case.week)
     known = SideKnowledge(
         scaler, case.area, case.epsg, options.label_offset, training, parse_interval("1w")
     )
-    seen = Observation(case.week, case.user, before, after, len(case.batch), 0.0)
-    return Header(network, known), seen
+    seen = Observation.of_weights(case.week, case.user, before, after, len(case.batch), 0.0)
+    return Header(NetworkMap.of(network), known), seen
 
 
 def _cases(options):

@@ -1,4 +1,4 @@
-r"""Every defence under every attack: the price in dB, and what the server still finds.
+r"""Every defence under every attack: the cost in dB, and what the server still finds.
 
     python examples/defences.py campus --cell x204 --target 0 --interval 1w
     python examples/defences.py measurements.csv.gz --cell 60561 --target 22223276 --interval 1d \
@@ -11,7 +11,7 @@ noise ends there. And FedAvg has η = 1e-4: with that scaler 1e-3 ends far above
 constant, and 1e-5 never learns from few points.
 
 Numbers are means over the seeds ± their standard deviation. --out collects all figures as JSON
-lines; a run that is there is not done again. It prints no position.
+lines; runs that are already there are reused. It prints no position.
 """
 
 import argparse
@@ -76,7 +76,7 @@ ORDERINGS = (
 FASTER = {
     "max_iterations": 500,
     "attack_rate": 0.05,
-    "cells": 300,
+    "grid_cells": 300,
     "finest_m": 30.0,
     "close": 1.0,
 }
@@ -133,7 +133,7 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
 
 def _about(options) -> tuple[str, ...]:
     who = (options.data, options.cell, options.target, options.interval, options.every)
-    # Read in another way, a file holds other rows.
+    # Other reading options give other rows.
     return tuple(map(str, (*who, options.drop_invalid, options.max_accuracy)))
 
 
@@ -221,7 +221,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cell")
     parser.add_argument("--target", required=True, help="the user, or how its name begins")
     parser.add_argument("--interval", default="1w")
-    parser.add_argument("--every", type=int, default=1, help="attack one round in so many")
+    parser.add_argument("--every", type=int, default=1, help="attack every so many rounds")
     parser.add_argument("--schemes", nargs="+", default=("fedsgd", "fedavg:learning_rate=1e-4"))
     parser.add_argument("--few", action="store_true", help="one strength of each defence")
     parser.add_argument("--defences", nargs="+", help="these instead; '' is none")

@@ -17,7 +17,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.search import Search
@@ -85,8 +86,8 @@ def pairs_for(
         batch = this.data[USER]
         sent = user_update(prepared.plan, weights, batch, USER, this.number)
         exact = in_float64(prepared.plan, weights, batch, this.number)
-        seen = Observation(this.number, USER, weights, sent, len(batch), this.start_s)
-        yield prepared.header, seen, replace(seen, weights_after=exact), batch.centroid_m
+        seen = Observation.of_weights(this.number, USER, weights, sent, len(batch), this.start_s)
+        yield prepared.header, seen, replace(seen, message={"weights": exact}), batch.centroid_m
 
 
 def learned(prepared: Prepared) -> np.ndarray:
@@ -133,10 +134,10 @@ def attack_lines(name: str, pairs: list) -> Iterator[tuple[str, ...]]:
 
 def methods() -> dict:
     return {
-        "neurons": Neurons(),
+        "first_layer": FirstLayer(),
         "search": Search(),
         "dlg": walk("double"),
-        "heatmap": Heatmap(cells=200, finest_m=35.0, close=1.0),
+        "heatmap": Heatmap(grid_cells=200, finest_m=35.0, close=1.0),
     }
 
 
@@ -145,7 +146,7 @@ def walk(precision: str) -> Dlg:
 
 
 def place(method, header: Header, seen: Observation) -> np.ndarray:
-    return method.attack(header, [seen])[0].xy_m
+    return method.attack(AttackInput(header, [seen]))[0].xy_m
 
 
 def place_without_sieve(header: Header, seen: Observation) -> np.ndarray:

@@ -34,12 +34,12 @@ def test_a_transcript_and_measurements(tmp_path):
 
 
 TINY = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
-AUDIT = (*TINY, "--seeds", "1", "--method", "neurons", "--configurations", "fedavg")
+AUDIT = (*TINY, "--seeds", "1", "--method", "first_layer", "--configurations", "fedavg")
 # Command → the files that others may read: maps, figures without a place, and what was redacted.
 # Not here: what sweep writes, reproduce does; simulate london packs uploads of nobody, openly.
 LEAVES_OPEN = {
     ("train", "data.parquet", "--out", "run", *TINY): (),
-    ("attack", "run", "--method", "neurons", "--plot"): (),
+    ("attack", "run", "--method", "first_layer", "--plot"): (),
     ("map", "run", "--out", "map.tif"): ("map.tif",),
     ("map", "run", "--out", "map.geojson"): ("map.geojson",),
     ("map", "run", "--out", "map.png"): ("map.pgw", "map.png", "map.png.aux.xml"),

@@ -81,8 +81,8 @@ def test_wrong_values_are_refused(keywords, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a = " + b"[" * 3000, "x.toml is not TOML: maximum recursion depth.*; mend it there"),
-        (b"a = " + b"1" * 5000, "x.toml is not TOML: Exceeds the limit.*; mend it there"),
+        (b"a = " + b"[" * 3000, "x.toml is not TOML: maximum recursion depth.*; fix it there"),
+        (b"a = " + b"1" * 5000, "x.toml is not TOML: Exceeds the limit.*; fix it there"),
         (b"a = 1\nb = \xff", "x.toml is not TOML: it is not UTF-8 .byte 10, line 2.; convert it"),
     ],
     ids=["deep", "long", "bytes"],
@@ -99,8 +99,8 @@ def test_toml_that_no_library_reads_is_one_line(tmp_path, content, message):
     [
         ("[" * 200_000, "maximum recursion depth"),
         ("1" * 5000, "Exceeds the limit"),
-        (b"\xff", "no UTF-8 at byte 0, line 1"),
-        ("[1]", r"an object is wanted, got \[1\]"),
+        (b"\xff", "not UTF-8 at byte 0, line 1"),
+        ("[1]", r"it must be an object, got \[1\]"),
         ('{"a":\n 1', r"Expecting ',' delimiter at line 2, column 3"),
     ],
 )

@@ -4,6 +4,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 
 from tests.conftest import UNIT_SCALER
 from veilmap import transcript
@@ -12,13 +13,14 @@ from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.maps.families import MissingMap
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.transcript import Transcript, TranscriptWriter
 
 NETWORK = Network(hidden=(3,), activations=("relu",), dropout=(0.0,))
-HEADER = Header(
-    NETWORK, SideKnowledge(UNIT_SCALER, Area(0, 0, 9, 9), 32630, -96.0, Training(), 604_800.0)
-)
+KNOWN = SideKnowledge(UNIT_SCALER, Area(0, 0, 9, 9), 32630, -96.0, Training(), 604_800.0)
+HEADER = Header(NetworkMap.of(NETWORK), KNOWN)
 
 
 def observations(rounds=3, users=5):
@@ -27,7 +29,7 @@ def observations(rounds=3, users=5):
         before = draw.normal(size=NETWORK.size).astype(np.float32)
         for k in range(users):
             after = draw.normal(size=NETWORK.size).astype(np.float32)
-            yield Observation(t, f"user {k} ü", before, after, 10 * k + t, 1000.0 * t)
+            yield Observation.of_weights(t, f"user {k} ü", before, after, 10 * k + t, 1000.0 * t)
 
 
 def write(folder, seen):
@@ -60,6 +62,45 @@ def test_what_was_written_is_read_back_to_the_bit(tmp_path, monkeypatch, per_fil
         alone = [each for each in seen if each.user == user]
         found = list(read.of_user(user))
         assert all(equal(one, other) for one, other in zip(found, alone, strict=True))
+
+
+def test_the_first_version_is_still_read(tmp_path):
+    """It had the network in the place of the map, and one name for each vector of weights."""
+    write(tmp_path, observations(rounds=1))
+    path = tmp_path / "transcript.json"
+    content = json.loads(path.read_text())
+    network = {key: value for key, value in content.pop("map").items() if key != "name"}
+    path.write_text(json.dumps({**content, "schema": 1, "network": network}))
+    (part,) = tmp_path.glob("round-*")
+    with safe_open(part, framework="numpy") as file:
+        tensors = {
+            "weights_before": file.get_tensor("state.weights"),
+            "weights_after": file.get_tensor("message.weights"),
+        }
+        part.write_bytes(transcript.save(tensors, file.metadata()))
+    read = Transcript(tmp_path)
+    assert read.header == HEADER
+    assert all(equal(*pair) for pair in zip(read, observations(rounds=1), strict=True))
+
+
+def test_messages_of_another_family_are_named_arrays(tmp_path):
+    """Of a family whose class is not installed, which then can be named and not be run."""
+    header = Header(MissingMap("sums", {"side_m": 25}), HEADER.side_knowledge)
+    state = {"visits": np.zeros(4, np.int32), "sums": np.zeros(4)}
+    sent = {"visits": np.eye(4, dtype=np.int32), "sums": np.arange(16.0).reshape(4, 4)}
+    writer = TranscriptWriter(tmp_path, header)
+    for k in range(4):
+        message = {name: values[k] for name, values in sent.items()}
+        writer.see(Observation(1, f"u{k}", state, message, 5, 0.0))
+    writer.end_round()
+    read = Transcript(tmp_path)
+    assert read.header == header
+    for k, seen in enumerate(read):
+        assert seen.message.keys() == {"visits", "sums"}
+        assert all((seen.message[name] == sent[name][k]).all() for name in sent)
+        assert seen.message["visits"].dtype == np.int32
+    with pytest.raises(UserError, match="'sums' is of a family that is not installed; install the"):
+        read.header.map.predict(None, state, np.zeros((1, 2)))
 
 
 @pytest.mark.parametrize("per_file", [64, 2])
@@ -97,14 +138,14 @@ def test_rounds_come_in_the_order_of_their_numbers(tmp_path):
 
 def test_users_that_started_from_different_weights_are_refused(tmp_path):
     one, other = observations(rounds=1, users=2)
-    with pytest.raises(UserError, match="did not start from the same weights"):
-        write(tmp_path, [one, replace(other, weights_before=other.weights_after)])
+    with pytest.raises(UserError, match="did not start from the same state"):
+        write(tmp_path, [one, replace(other, state=other.message)])
 
 
 def test_weights_of_a_wrong_shape_are_refused(tmp_path):
     (one,) = observations(rounds=1, users=1)
-    with pytest.raises(UserError, match=r"sent weights of shape \(12,\) in round 1"):
-        write(tmp_path, [replace(one, weights_after=one.weights_after[:-1])])
+    with pytest.raises(UserError, match=r"sent arrays of shapes \{'weights': \(12,\)\} in round 1"):
+        write(tmp_path, [replace(one, message={"weights": one.weights_after[:-1]})])
 
 
 def test_a_folder_that_is_no_transcript(tmp_path):
@@ -115,9 +156,11 @@ def test_a_folder_that_is_no_transcript(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c | {"schema": 99}, "has schema 99; this veilmap reads schema 1"),
+        (lambda c: c | {"schema": 99}, "has schema 99; this veilmap reads 1 and 2"),
         (lambda c: {"schema": 1}, "not a transcript's header"),
-        (lambda c: c | {"network": {"hidden": ["x"]}}, "not a transcript's header"),
+        (lambda c: {"schema": 2}, "not a transcript's header"),
+        (lambda c: c | {"map": {"hidden": [3]}}, "map must be an object with a name"),
+        (lambda c: c | {"map": {"name": "network", "hidden": ["x"]}}, "not a transcript's header"),
     ],
 )
 def test_a_header_of_another_kind_is_refused(tmp_path, change, message):
@@ -132,9 +175,9 @@ def test_weights_of_another_network_are_refused(tmp_path):
     write(tmp_path, observations())
     path = tmp_path / "transcript.json"
     content = json.loads(path.read_text())
-    content["network"]["hidden"] = [4]
+    content["map"]["hidden"] = [4]
     path.write_text(json.dumps(content))
-    with pytest.raises(UserError, match=r"but the network in transcript.json has 17 weights"):
+    with pytest.raises(UserError, match=r"but 5 users of the map in transcript.json have .*\[17\]"):
         list(Transcript(tmp_path))
 
 
@@ -163,13 +206,13 @@ def test_users_and_their_points_must_agree_in_number():
         transcript._Facts(1, 0.0, ("a", "b"), (5,))
 
 
-@pytest.mark.parametrize("field", ["weights_before", "weights_after"])
+@pytest.mark.parametrize("field", ["state", "message"])
 def test_weights_that_are_not_finite_are_refused(tmp_path, field):
     (one,) = observations(rounds=1, users=1)
-    broken = getattr(one, field).copy()
+    broken = getattr(one, field)["weights"].copy()
     broken[3] = np.nan
-    write(tmp_path, [replace(one, **{field: broken})])
-    with pytest.raises(UserError, match="user 'user 0 ü' has weights that are not finite in round"):
+    write(tmp_path, [replace(one, **{field: {"weights": broken}})])
+    with pytest.raises(UserError, match="user 'user 0 ü' has numbers that are not finite in round"):
         list(Transcript(tmp_path))
 
 
@@ -223,7 +266,7 @@ def test_a_header_with_a_network_that_nobody_trains_is_refused(tmp_path, hidden,
     """What settings refuse too; attacks on the first two, files of 160 KB and 3 MB, would hang."""
     layers = len(hidden)
     network = {"hidden": hidden, "activations": ["relu"] * layers, "dropout": [0.0] * layers}
-    changed_header(tmp_path, lambda c: c | {"network": network})
+    changed_header(tmp_path, lambda c: c | {"map": {"name": "network", **network}})
     with pytest.raises(UserError, match=message) as caught:
         Transcript(tmp_path)
     assert len(str(caught.value)) < 2000
@@ -257,7 +300,7 @@ def test_metadata_that_is_no_json_of_ours_is_refused(tmp_path, text):
               (1, float("nan"), ("a",), (1,)), (1, 0.0, ("\ud800",), (1,))]
 )  # fmt: skip
 def test_facts_that_cannot_be_are_refused(facts):
-    with pytest.raises(UserError, match=r"n must be|begins at|no text"):
+    with pytest.raises(UserError, match=r"n must be|begins at|by strings"):
         transcript._Facts(*facts)
 
 

@@ -1,4 +1,4 @@
-"""The rectangle in which the map is learned and the attacker looks."""
+"""The rectangle that the map covers and the attacker searches."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ class Area:
         return np.array([self.x_min_m + self.x_max_m, self.y_min_m + self.y_max_m]) / 2
 
     def centres_m(self, side_m: float) -> NDArray[np.float64]:
-        """The centres of squares of about this side that cover the area, row by row from below."""
+        """The centres of squares of about this side that cover the area, in rows from the south."""
         columns, rows = (max(round(side / side_m), 1) for side in (self.width_m, self.height_m))
         if columns * rows > MOST_SQUARES:
             raise UserError(
@@ -60,7 +60,7 @@ class Area:
         return np.stack(np.meshgrid(x_m, y_m), axis=-1).reshape(-1, 2)
 
     def nearest_inside(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Each point, or where it lies outside the nearest one of the area."""
+        """Each point, or the nearest one of the area if it lies outside."""
         return np.clip(xy_m, (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m))
 
     def contains(self, xy_m: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Work on threads, some of it ahead of what is taken."""
+"""Run jobs on threads, a bounded number of them ahead of the consumer."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -9,10 +9,10 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def ahead(
+def map_bounded(
     pool: Executor, work: Callable[[Job], Result], jobs: Iterable[Job], most: int
 ) -> Iterator[Result]:
-    """The results in the order of the jobs, of which ``most`` are done or wait to be taken."""
+    """Yield results in the order of the jobs; at most ``most`` are running or waiting."""
     running: deque[Future[Result]] = deque()
     try:
         for job in jobs:

@@ -1,4 +1,4 @@
-"""What all our pictures share: a sheet without a window, the same bytes every time, safe texts."""
+"""What all pictures share: figures without a window, reproducible files, escaped text."""
 
 import warnings
 from io import BytesIO
@@ -14,7 +14,7 @@ _SCALE_BARS_M = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50
 
 
 def blank_sheet(size: tuple[float, float]) -> Figure:
-    """An empty figure of so many inches, outside of pyplot: no window, nothing global."""
+    """An empty figure of this size in inches, outside pyplot: no window, no global state."""
     figure = Figure(figsize=size, dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
@@ -40,7 +40,7 @@ def pdf(figure: Figure) -> bytes:
 def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
     file = BytesIO()
     with warnings.catch_warnings():
-        # A name in letters that the font lacks is shown as boxes; that is no news for the user.
+        # Letters that the font lacks are drawn as boxes, which needs no warning.
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         figure.savefig(file, format=kind, dpi=DPI, **options)
     return file.getvalue()
@@ -53,11 +53,11 @@ def colour_range(low_dbm: float, high_dbm: float) -> tuple[float, float]:
 
 
 def scale_bar(width_m: float) -> tuple[int, str]:
-    """The length in metres, and the words, of a bar for a map of this width."""
+    """Length in metres and label of the scale bar for a map of this width."""
     length_m = max((each for each in _SCALE_BARS_M if each <= width_m / 3), default=10)
     return length_m, f"{length_m:g} m" if length_m < 1000 else f"{length_m / 1000:g} km"
 
 
 def as_written(text: str) -> str:
-    """A name for matplotlib: it is the user's, so dollar signs in it are no formula."""
+    """Escape a name for matplotlib, so that dollar signs in it do not start a formula."""
     return text.replace("$", r"\$")

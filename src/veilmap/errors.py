@@ -1,16 +1,17 @@
-"""The one error a user of veilmap is meant to see."""
+"""The error that users of veilmap see."""
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 
 _LONGEST_SHOWN = 80
 _MOST_TOLD = 8
-# No name of a file is as long.
+# No file name is as long.
 _ENDLESS = re.compile(r"([^\s/]{255})[^\s/]+")
 
 
 class UserError(ValueError):
-    """Something the user can mend: bad data, a bad setting, a bad path.
+    """Something the user can fix: bad data, a bad setting, a bad path.
 
     The message is one line: what is wrong, what is demanded, the value found, the way out.
     The command line prints it and exits with code 2; a program may catch it as ``ValueError``.
@@ -20,25 +21,39 @@ class UserError(ValueError):
         super().__init__(cut(message))
 
 
+class RenamedWarning(FutureWarning):
+    """A name is used that works in this version for the last time."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Say once what to write instead of an old name."""
+    warnings.warn(f"{old} is now called {new}; write {new}", RenamedWarning, stacklevel=2)
+
+
 def cut(message: str) -> str:
-    """With endless words told by their beginnings; a library may repeat a value of any length."""
+    """Shorten very long words; a library may repeat a value of any length."""
     return _ENDLESS.sub(r"\1…", message)
 
 
 def shown(value: object) -> str:
-    """A value of a file or an option as a message has it: in one line, and not without end."""
+    """A value as messages show it: on one line and cut if it is long."""
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserError:
-    """The error for a name that is not in a table of names."""
+    """The error for a name that is not one of the choices."""
     return UserError(f"unknown {what} {shown(value)}; choose one of: {', '.join(choices)}")
 
 
 def out_of_range(what: str, demand: str, value: object) -> UserError:
     """The error for a number outside its range."""
     return UserError(f"{what} must be {demand}, got {shown(value)}")
+
+
+def cannot_write(what: object, error: OSError, way_out: str) -> UserError:
+    """The error for a failed write, whichever layer of the program met it."""
+    return UserError(f"cannot write {what}: {error.strerror or error}; {way_out}")
 
 
 def refuse(faults: Iterable[UserError]) -> None:
@@ -49,6 +64,6 @@ def refuse(faults: Iterable[UserError]) -> None:
 
 
 def together(messages: Sequence[str]) -> str:
-    """Several messages as one; a file that is wrong throughout is told by its first faults."""
+    """Several messages as one; after the first few only their number is given."""
     more = len(messages) - _MOST_TOLD
     return "; ".join([*messages[:_MOST_TOLD], *([f"and {more:,} more"] if more > 0 else [])])

@@ -1,4 +1,4 @@
-"""What makes a row unusable, kind by kind."""
+"""What makes a row invalid, kind by kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ MAX_DBM = 0.0
 # What a phone can report of RSRP (3GPP TS 36.133); other quantities and faults go beyond it.
 REPORTED_DBM = (-140.0, -44.0)
 
-# How files write that there is no name; in numbers and times such a text is unreadable anyway.
+# How files write a missing name; in numbers and times such texts are unreadable anyway.
 NO_NAMES = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "-")
 
-REPLACED = "\ufffd"  # stands for bytes that are no UTF-8
+REPLACED = "\ufffd"  # stands for bytes that are not UTF-8
 
 
 def is_no_name(column: str) -> pl.Expr:
@@ -28,7 +28,7 @@ def is_no_name(column: str) -> pl.Expr:
 
 
 def is_misread(column: str) -> pl.Expr:
-    """Where a name holds bytes that are no UTF-8; two that differ in them would become one."""
+    """Where a name holds bytes that are not UTF-8; names that differ in these would be merged."""
     return pl.col(column).str.contains(REPLACED, literal=True).fill_null(False)
 
 
@@ -61,7 +61,7 @@ IDENTITY = ("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where rows are from, to show the first of a fault as the user finds it in the file.
+    """Where rows are from, to show the first fault as it stands in the file.
 
     Attributes:
         in_lines: the files whose rows are numbered by their lines, the header being line 1; None
@@ -76,7 +76,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Fault:
-    """How many rows have one kind of fault, and the first of them.
+    """How many rows have one kind of fault, and where the first one is.
 
     Of several files, the first is in the first by name, and rows count within it; ``unit`` is what
     is counted, ``line`` or ``row``.
@@ -139,7 +139,7 @@ _Texts = Mapping[tuple[str | None, int], Mapping[str, str | None]]
 
 
 def _texts(places: pl.DataFrame, written: pl.LazyFrame | None) -> _Texts:
-    """What the file has at these few places; one more pass through it."""
+    """What the file has in these few rows; one more pass over it."""
     if written is None or places.is_empty():
         return {}
     found = written.join(places.lazy(), on=places.columns, how="semi").collect(engine="streaming")

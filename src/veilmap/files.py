@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Atomic writes: a file is either complete or absent."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, cannot_write
 
-# What has positions of people in it, or what they can be found from, is for its owner alone.
+# For files with people's positions, or from which these can be recovered: owner only.
 PRIVATE = 0o600
 OPEN = 0o666
 _LONGEST_WHOLE = 20  # of a node's number, below 2^64
@@ -38,7 +38,7 @@ def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
 
 @contextmanager
 def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
-    """Have all files on the disk under temporary names; they get their own after the block.
+    """Write all files under temporary names; rename them after the block.
 
     The block removes what they replace: a full disk is met before, and leaves the old files as they
     are. Names are given in the order of ``contents``, so that the last can mark the others whole.
@@ -47,23 +47,30 @@ def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
     path = next(iter(contents), Path())
     try:
         for path, part in parts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(part, contents[path], mode)
-        yield
-        rename({part: path for path, part in parts.items()})
-    except BaseException as error:  # also an interrupt must not leave a part behind
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write(part, contents[path], mode)
+        with writing(path):
+            yield
+            rename({part: path for path, part in parts.items()})
+    except BaseException:  # an interrupt must not leave a partial file either
         for part in parts.values():
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise UserError(
-                f"cannot write {path}: {error.strerror or error}; choose another place for it"
-            ) from error
         raise
 
 
+@contextmanager
+def writing(what: Path) -> Iterator[None]:
+    """Raise one and the same error for every write that fails in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(what, error, "choose another place for it") from error
+
+
 def rename(names: Mapping[Path, Path]) -> None:
-    """Give files new names, one after the other, and flush their folders to the disk."""
+    """Rename files one after the other, and flush their folders to the disk."""
     for old, new in names.items():
         old.replace(new)
     for folder in dict.fromkeys(new.parent for new in names.values()):
@@ -71,9 +78,9 @@ def rename(names: Mapping[Path, Path]) -> None:
 
 
 def remove_parts(folder: Path, of: str | None = None) -> None:
-    """Remove what killed processes left of files, or of the one named ``of``.
+    """Remove the temporary files that killed processes left, or only those of the file ``of``.
 
-    Only for who holds the folder: another process would lose what it is writing.
+    Only for the process that holds the folder: another would lose what it is writing.
     """
     for part in folder.glob(f".{'*' if of is None else escape(of)}.*.part"):
         if _PART.fullmatch(part.name):
@@ -131,7 +138,7 @@ def _write(path: Path, content: bytes, mode: int) -> None:
 
 
 def _flush(folder: Path) -> None:
-    """So that new names outlive a power cut; Windows, and some file systems, know no such call."""
+    """Makes renames survive a power cut; Windows and some file systems have no such call."""
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:

@@ -31,7 +31,7 @@ class Projection:
 
     @classmethod
     def utm_for(cls, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]) -> "Projection":
-        """The UTM zone of the points' middle; near the poles the polar projection."""
+        """The UTM zone of the points' centre; near the poles the polar projection."""
         middle_lat = float(np.mean(lat_deg))
         if abs(middle_lat) > 84:
             return cls(32661 if middle_lat > 0 else 32761)
@@ -60,7 +60,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Ground:
-    """Metres east and north of a middle, in the middle's UTM zone."""
+    """Metres east and north of a centre, in the UTM zone of the centre."""
 
     middle_deg: tuple[float, float]
 
@@ -71,7 +71,7 @@ class Ground:
     def metres(
         self, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """East and north of the middle, one row per place."""
+        """East and north of the centre, one row per place."""
         return self._projection.metres(lat_deg, lon_deg) - self._middle_m
 
     @property

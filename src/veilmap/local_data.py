@@ -1,4 +1,4 @@
-"""What one phone holds: its points of a round, and the scale in which the network sees them."""
+"""A phone's points of a round, and the scaler that standardises them for the network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from veilmap.area import FARTHEST_M, Area
 from veilmap.errors import UserError
 
-# What positions differ in by less than this is rounding.
+# Smaller differences between positions are rounding.
 LEAST_SCALE_M = 1e-6
 
 
@@ -35,17 +35,17 @@ class LocalData:
         return LocalData(self.xy_m[rows], self.rsrp_dbm[rows], self.time_s[rows])
 
     def rows(self, start: int, end: int) -> "LocalData":
-        """The rows from ``start`` to before ``end``, which stay where they are in memory."""
+        """The rows from ``start`` up to ``end``, as views."""
         part = slice(start, end)
         return LocalData(self.xy_m[part], self.rsrp_dbm[part], self.time_s[part])
 
     def between(self, start_s: float, end_s: float) -> "LocalData":
-        """What was measured in [start, end)."""
+        """The points measured in [start, end)."""
         return self.rows(*np.searchsorted(self.time_s, (start_s, end_s)).tolist())
 
     @classmethod
     def join(cls, parts: Sequence["LocalData"]) -> "LocalData":
-        """All points of several pieces, one after the other."""
+        """The points of several pieces, concatenated."""
         return cls(
             np.concatenate([part.xy_m for part in parts]),
             np.concatenate([part.rsrp_dbm for part in parts]),
@@ -88,7 +88,7 @@ class Scaler:
 
     @classmethod
     def of_area(cls, area: Area) -> "Scaler":
-        """From the public area alone, as a deployment must: uniform points get variance 1."""
+        """From the public area alone, as in a deployment: uniform points get variance 1."""
         sides_m = np.array([area.width_m, area.height_m])
         return cls._of(area.centre_m, sides_m / np.sqrt(12))
 
@@ -104,7 +104,7 @@ class Scaler:
         return self.finely(xy_m).astype(np.float32)
 
     def finely(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same without rounding, for those who differentiate in it."""
+        """The same in float64, for callers that differentiate."""
         scaled: NDArray[np.float64] = (xy_m - self.mean_m) / self.scale_m
         return scaled
 

@@ -1,4 +1,4 @@
-"""The table that every room speaks: who measured which cell, when, where, how strong."""
+"""The table that all rooms share: user, cell, time, position and signal strength."""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,9 +32,9 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 
 
-# The metadata of a Parquet file that says by which clock days begin.
+# Metadata of a Parquet file: the time zone in which days begin.
 TIMEZONE_KEY = "veilmap_timezone"
-# UTM is made for one zone; what is farther than this from the middle is no part of the same map.
+# UTM is accurate in one zone; points farther than this from the centre need another map.
 FARTHEST_M = 500_000.0
 _SHOWN_CELLS = 8
 
@@ -70,9 +70,8 @@ class Measurements:
     ) -> "Measurements":
         """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
 
-        Columns ``row`` and ``file`` say where a row is from, and ``origin`` how it is found there.
-        ``passed_over`` counts the rows that the source has besides, and that are no reason to
-        refuse it.
+        Columns ``row`` and ``file`` say where a row is from, and ``origin`` how to find it there.
+        ``passed_over`` counts the source's rows that are not measurements, which is no fault.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -91,7 +90,7 @@ class Measurements:
         projection, xy_m = _project(sound, source)
         table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
         table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
-        # By all that tells rows apart, so that the order of a file's lines decides nothing.
+        # By all columns, so that the order of a file's lines changes nothing.
         table = table.sort("time", *(name for name in IDENTITY if name != "time"))
         dropped = (*passed_over, *faults)
         return cls(table, projection, timezone, source, dropped, read_with or {}, left_out)
@@ -101,12 +100,12 @@ class Measurements:
 
     @cached_property
     def users(self) -> list[str]:
-        """The users, the one with the most measurements first."""
+        """The users, by falling number of measurements."""
         return by_size(self.table, "user")
 
     @cached_property
     def cells(self) -> list[str]:
-        """The cells, the one with the most measurements first."""
+        """The cells, by falling number of measurements."""
         return by_size(self.table, "cell")
 
     @property
@@ -136,7 +135,7 @@ class Measurements:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over the values, so that a run can tell whether it meets the same data again."""
+        """SHA-256 over the values, by which a run recognises its data."""
         digest = hashlib.sha256()
         for name in ("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm"):
             column = self.table[name]
@@ -148,14 +147,14 @@ class Measurements:
         return digest.hexdigest()
 
     def write_parquet(self, path: str | Path) -> None:
-        """Write a file that ``veilmap.read`` takes back without any mapping of columns."""
+        """Write a file that ``veilmap.read`` reads without a mapping of columns."""
         file = BytesIO()
         self.table.drop("x_m", "y_m").write_parquet(file, metadata={TIMEZONE_KEY: self.timezone})
         write_whole(Path(path), file.getvalue(), PRIVATE)
 
 
 def find_cell(cell: str | None, cells: list[str], source: str) -> str:
-    """The one of ``cells`` that is meant; None means the first.
+    """The one of ``cells`` that ``cell`` names; None means the first.
 
     The number alone names ``mcc-mnc-number`` and ``xnumber`` too, while no other operator has a
     cell of that number.
@@ -184,7 +183,7 @@ def sound_rows(
 ) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The valid rows, at least one, and what was left out.
 
-    ``passed_over`` are rows gone before, which may explain why none is left.
+    ``passed_over`` are rows dropped before, which may explain why none is left.
 
     Raises:
         UserError: no row is left, or rows are invalid and ``drop_invalid`` is off.
@@ -202,7 +201,7 @@ def sound_rows(
 
 def _project(sound: pl.DataFrame, source: str) -> tuple[Projection, NDArray[np.float64]]:
     lat_deg, lon_deg = sound["lat_deg"].to_numpy(), sound["lon_deg"].to_numpy()
-    # From a point that most others are near, so that a stray one is found and not the others.
+    # From a point that is near most others, so that outliers are reported and not the others.
     middle = np.argsort(lat_deg)[len(lat_deg) // 2]
     away_m = distance_m(lat_deg, lon_deg, lat_deg[middle], lon_deg[middle])
     if away_m.max() > FARTHEST_M:
@@ -225,7 +224,7 @@ def _invalid(source: str, frame: pl.DataFrame, faults: tuple[Fault, ...]) -> Use
 
 
 def _suspicion(frame: pl.DataFrame) -> str:
-    """What rows have in common that are all wrong in the same way."""
+    """A hint if all rows are wrong in the same way."""
     signal, lat, lon = (frame[name].drop_nulls() for name in ("rsrp_dbm", "lat_deg", "lon_deg"))
     texts = []
     if len(signal) and (signal >= 0).all():

@@ -18,7 +18,7 @@ def object_of(text: str, class_of: Callable[[str], type]) -> Any:
 
 def split_steps(text: str) -> list[str]:
     """The steps of ``diverse:eps_m=50 + dp:epsilon=1e+2``."""
-    return [part.strip() for part in re.split(r"\+(?=\s*[a-z])", text)]
+    return [part.strip() for part in re.split(r"\+(?=\s*[A-Za-z])", text)]
 
 
 def name_and_values(text: str) -> tuple[str, dict[str, str]]:

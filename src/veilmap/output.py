@@ -1,4 +1,4 @@
-"""A place that one process at a time writes to."""
+"""Locks: one process at a time writes to a folder or file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -7,33 +7,33 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from veilmap.errors import UserError
-from veilmap.files import remove_parts
+from veilmap.files import remove_parts, writing
 
 PROCESS = "process of veilmap"
 
 
 @contextmanager
 def held(folder: Path | None, *inside: str, by: str = PROCESS) -> Iterator[None]:
-    """Be the only one who writes to the folder while the block runs; an error if another does.
+    """Hold the folder for writing while the block runs; an error if another process does.
 
-    What a killed process left half-written is removed. A folder that was made for the block and
-    stays empty goes again.
+    Files that a killed process left half-written are removed, and so is a folder that was made for
+    the block and stays empty.
 
     Args:
-        folder: None where nothing is to be written.
-        inside: folders in it that are written to as well.
-        by: who else may be writing there.
+        folder: None if nothing is written.
+        inside: subfolders that are written to as well.
+        by: what else may be writing there, for the message.
     """
     if folder is None:
         yield
         return
-    with _told(folder):
+    with writing(folder):
         refuse_no_folder(folder)
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     try:
         with _locked(folder / ".lock", folder, by):
-            with _told(folder):
+            with writing(folder):
                 for each in (folder, *(folder / name for name in inside)):
                     remove_parts(each)
             yield
@@ -46,16 +46,16 @@ def held(folder: Path | None, *inside: str, by: str = PROCESS) -> Iterator[None]
 @contextmanager
 def held_file(path: Path) -> Iterator[None]:
     """The same for one file, in a folder that others write to as well."""
-    with _told(path.parent):
+    with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path.with_name(f".{path.name}.lock"), path, PROCESS):
-        with _told(path.parent):
+        with writing(path.parent):
             remove_parts(path.parent, path.name)
         yield
 
 
 def refuse_no_folder(folder: Path) -> None:
-    """An error where no folder is and none can be made."""
+    """An error if the folder does not exist and cannot be created."""
     if folder.is_symlink() and not folder.exists():
         raise UserError(
             f"{folder} is a link to {folder.readlink()}, which is not there; make that folder or "
@@ -67,11 +67,11 @@ def refuse_no_folder(folder: Path) -> None:
 
 @contextmanager
 def _locked(file: Path, what: Path, by: str) -> Iterator[None]:
-    """The system ends the lock with the process, also when it is killed."""
-    # Resolved: who changes the working directory must still find it at the end.
+    """The system releases the lock when the process ends, even if it is killed."""
+    # Resolved, so that it is found at the end even if the working directory changes.
     file = file.parent.resolve() / file.name
     lock = FileLock(file, timeout=0)
-    with _told(what):
+    with writing(what):
         try:
             lock.acquire()
         except Timeout:
@@ -81,17 +81,7 @@ def _locked(file: Path, what: Path, by: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # Before the release: who has opened it meanwhile then finds that it is no lock any more.
+        # Before the release: a process that has opened it meanwhile then finds it unlinked.
         with suppress(OSError):
             file.unlink()
         lock.release()
-
-
-@contextmanager
-def _told(where: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UserError(
-            f"cannot write to {where}: {error.strerror or error}; choose another --out"
-        ) from error

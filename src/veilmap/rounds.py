@@ -37,7 +37,7 @@ def parse_interval(text: str) -> float:
 
 
 def origin_s(first: datetime, timezone: str, interval_s: float) -> float:
-    """When round 1 begins: midnight before the first measurement, by the clock of ``timezone``.
+    """When round 1 begins: midnight before the first measurement, in ``timezone``.
 
     So rounds of an hour or a day begin with the clock's, until the clock changes: all rounds have
     the same duration. Longer ones count from the first measurement itself.
@@ -63,16 +63,16 @@ def _numbers(time_s: NDArray[np.float64], origin: float, interval_s: float) -> N
 def cut(
     measurements: Measurements, interval_s: float, first: datetime | None = None
 ) -> tuple[Round, ...]:
-    """D_t^k for all t and k, in time order; an interval in which nobody measured gives no round.
+    """D_t^k for all t and k, in time order; intervals without measurements give no round.
 
-    ``first`` is the first measurement of all where some were set aside.
+    ``first`` is the time of the first measurement, including those set aside.
     """
     origin = origin_s(first or measurements.first, measurements.timezone, interval_s)
     return cut_from(measurements, interval_s, origin)
 
 
 def cut_from(measurements: Measurements, interval_s: float, origin: float) -> tuple[Round, ...]:
-    """The same with round 1 beginning at ``origin``, in seconds since 1970."""
+    """As ``cut``, with round 1 beginning at ``origin``, in seconds since 1970."""
     time_s = _seconds(measurements.table)
     number = _numbers(time_s, origin, interval_s)
     users, user = _numbered(measurements.table["user"])
@@ -101,14 +101,14 @@ def _numbered(names: pl.Series) -> tuple[list[str], NDArray[np.uint32]]:
 
 
 def _runs(*keys: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
-    """From where to where the sorted rows agree in all keys."""
+    """The bounds of the runs of sorted rows that agree in all keys."""
     changes = np.any([key[1:] != key[:-1] for key in keys], axis=0)
     edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(keys[0])]
     return pairwise(edges)
 
 
 def cumulative(rounds: Sequence[Round]) -> Iterator[Round]:
-    """Cumulative online FL: a user that measures in round t trains on all it has up to t."""
+    """Cumulative online FL: a user with data in round t trains on all its data up to t."""
     past: dict[str, LocalData] = {}
     for this in rounds:
         for user, data in this.data.items():
@@ -121,10 +121,10 @@ class Split:
     """How test data are set aside.
 
     Attributes:
-        split: random takes single rows and flatters a map, because phones log bursts of one fix
-            and so most test rows have a twin in training; burst takes whole bursts;
-            chronological takes each user's last rows.
-        test_share: of all rows.
+        split: random takes single rows, and scores are too good because phones log bursts of one
+            fix: most test rows have a twin in training; burst takes whole bursts; chronological
+            takes each user's last rows.
+        test_share: the share of all rows.
         burst_gap_s: a burst ends where a user is silent for longer, in seconds.
     """
 
@@ -147,7 +147,7 @@ class Split:
         """(training, test), disjoint, together the input."""
         is_test = self._choose(data, stream(seed, "split"))
         reached = is_test.sum() / len(data)
-        # Bursts are taken whole; a few long ones may make the wanted share impossible.
+        # Bursts are taken whole; a few long ones can make the share impossible.
         if not self.test_share / 2 <= reached <= (1 + self.test_share) / 2:
             raise UserError(
                 f"a {self.split} split of {len(data):,} rows gives a test share of {reached:.2f}, "

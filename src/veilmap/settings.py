@@ -1,4 +1,4 @@
-"""Settings from TOML, JSON and keywords: dataclasses filled and checked, all errors at once."""
+"""Settings from TOML, JSON and keywords, as checked dataclasses; reports all errors at once."""
 
 import difflib
 import json
@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from veilmap.errors import UserError, shown, together
+from veilmap.errors import UserError, shown, together, warn_renamed
+from veilmap.strategy import Named, as_text, is_named
 
 T = TypeVar("T")
 
@@ -20,6 +21,8 @@ _LONGEST_NAME = 80
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
+    # What is no table is left to the validation below.
+    values = with_new_names(kind, values) if isinstance(values, Mapping) else values
     faults = _unknown(kind, values)
     try:
         settings = TypeAdapter(kind).validate_python(values)
@@ -28,6 +31,29 @@ def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     if faults:
         raise UserError(f"{source}: {together(faults)}")
     return settings
+
+
+def with_new_names(kind: Any, values: Any) -> Any:
+    """Settings under the names that they have now; a class lists pairs of names as ``renamed``."""
+    if not (is_dataclass(kind) and isinstance(values, Mapping)):
+        return values
+    hints, found = get_type_hints(kind), dict[str, Any]()
+    renamed: dict[str, str] = dict(getattr(kind, "renamed", ()))
+    old: str
+    for old, value in values.items():
+        name = renamed.get(old, old)
+        if name != old:
+            warn_renamed(f"the setting {old}", name)
+        found[name] = with_new_names(hints.get(name), value)
+    return found
+
+
+def _as_list(value: Any) -> Any:
+    return (value,) if isinstance(value, str | int) else value
+
+
+# Of a field that takes several values: one text or number is a list of one.
+ONE_OR_MORE = BeforeValidator(_as_list)
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -43,44 +69,47 @@ def load_toml(path: Path) -> dict[str, Any]:
         ) from None
     # ValueError: of the library, or a number of more digits than Python reads.
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path.name} is not TOML: {error}; mend it there") from None
+        raise UserError(f"{path.name} is not TOML: {error}; fix it there") from None
 
 
 def load_json(content: str | bytes, source: str, way_out: str) -> dict[str, Any]:
-    """The object that a JSON text is.
+    """Parse a JSON object.
 
     Raises:
-        UserError: it is broken or no object; ``source`` begins the message, ``way_out`` ends it.
+        UserError: it is broken or not an object; ``source`` begins the message, ``way_out`` ends
+            it.
     """
     try:
         found = json.loads(content)
     except json.JSONDecodeError as error:
         why = f"{error.msg} at line {error.lineno}, column {error.colno}"
     except UnicodeDecodeError as error:
-        why = f"no UTF-8 at {place(error)}"
+        why = f"not UTF-8 at {place(error)}"
     except (ValueError, RecursionError) as error:
         why = str(error)
     else:
         if isinstance(found, dict):
             return found
-        why = f"an object is wanted, got {shown(found)}"
+        why = f"it must be an object, got {shown(found)}"
     raise UserError(f"{source} ({why}); {way_out}")
 
 
 def place(error: UnicodeDecodeError) -> str:
-    """Where a text is not what it should be."""
+    """Where the text cannot be decoded."""
     line = error.object.count(b"\n", 0, error.start) + 1
     return f"byte {error.start:,}, line {line:,}"
 
 
 def group(kind: type, flat: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Flat keywords sorted into the dataclasses that ``kind`` is made of.
+    """Sort flat keywords into the dataclasses that ``kind`` consists of.
 
     ``group(RunSettings, {"epochs": 1})`` is ``{"training": {"epochs": 1}}``.
     """
     places = {
         inner.name: outer for outer, part in get_type_hints(kind).items() for inner in fields(part)
     }
+    for outer, part in get_type_hints(kind).items():
+        places |= {old: outer for old, _ in getattr(part, "renamed", ())}
     grouped: dict[str, Any] = {}
     for name, value in flat.items():
         if name not in places:
@@ -111,7 +140,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _say(fault: ErrorDetails) -> str:
-    # Our own checks say the value themselves and arrive with pydantic's prefix.
+    # Our own checks include the value and arrive with pydantic's prefix.
     message = fault["msg"]
     own = message.removeprefix("Value error, ")
     steps = (str(step)[:_LONGEST_NAME] for step in fault["loc"])
@@ -125,16 +154,32 @@ def _say(fault: ErrorDetails) -> str:
 
 
 def plain(settings: Any) -> dict[str, Any]:
-    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values."""
+    """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values.
+
+    A field that is declared as a dataclass is a table; any other object with a name is its text.
+    """
+    hints = get_type_hints(type(settings))
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     return {
-        name: plain(value) if is_dataclass(value) else _list(value)
-        for name, value in ((each.name, getattr(settings, each.name)) for each in fields(settings))
+        name: plain(value) if is_dataclass(hints[name]) else _plain(value)
+        for name, value in values.items()
         if value is not None
     }
 
 
+def _plain(value: Any) -> Any:
+    """Objects with a name of their own stand as the text that makes them again."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if callable(value):
+        return getattr(value, "__qualname__", repr(value))
+    if not is_dataclass(value):
+        return value
+    return as_text(cast("Named", value)) if is_named(value) else plain(value)
+
+
 def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """Tables of plain values as TOML; JSON's text, numbers, truth values and lists are TOML too."""
+    """Tables of plain values as TOML; JSON strings, numbers, booleans and lists are valid TOML."""
     lines = []
     for name, values in tables.items():
         lines += [f"[{name}]"]
@@ -142,7 +187,3 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
             lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
         lines += [""]
     return "\n".join(lines)
-
-
-def _list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

@@ -1,13 +1,15 @@
-"""How settings are written on a command line."""
+"""Settings as command-line options."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+from veilmap.strategy import as_text, is_named
+
 
 def option_name(field: str) -> str:
-    """``max_accuracy_m`` → ``max-accuracy``: units belong to the code, not to the shell."""
+    """``max_accuracy_m`` → ``max-accuracy``: option names have no units."""
     return re.sub(r"_(m|s|db|dbm)$", "", field.strip("_")).replace("_", "-")
 
 
@@ -24,7 +26,11 @@ def _words(option: str, value: Any) -> Iterator[str]:
         yield option
     elif isinstance(value, tuple):
         yield option
-        yield from map(str, value)
+        yield from map(_word, value)
     else:
-        # With a sign of equality a negative number is no option.
-        yield f"{option}={value}"
+        # With an equals sign a negative number is not read as an option.
+        yield f"{option}={_word(value)}"
+
+
+def _word(value: Any) -> str:
+    return as_text(value) if is_named(value) else str(value)

@@ -3,8 +3,12 @@
 Each is a frozen dataclass whose fields are its settings, with a name by which texts call it.
 """
 
-from dataclasses import fields
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, Protocol
+
+from veilmap.errors import UserError, shown
 
 _MAIN = 2  # the first settings are those that one asks for
 
@@ -28,6 +32,47 @@ def as_text(strategy: Named) -> str:
     return f"{strategy.name}:{','.join(given)}" if given else strategy.name
 
 
+def is_named(value: object) -> bool:
+    """Whether its class has a name of its own, as those of strategies do."""
+    return isinstance(getattr(type(value), "name", None), str)
+
+
+def strategy_faults(given: object, what: str, members: Sequence[str]) -> Iterator[UserError]:
+    """What keeps an object from being ``what`` (an attack, say), which has these members."""
+    if isinstance(given, type):
+        called = given.__name__
+        yield UserError(f"{what} {called} is a class; give an instance: {called}()")
+        return
+    faults = list(class_faults(type(given), what, members))
+    yield from faults
+    name = None if faults else getattr(given, "name")  # noqa: B009
+    if not faults and not (isinstance(name, str) and re.fullmatch(r"[A-Za-z]\w*", name)):
+        yield UserError(
+            f"the name of {what} {type(given).__name__} must be letters, digits and underscores, "
+            f"got {shown(name)}"
+        )
+
+
+def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[UserError]:
+    """What keeps the instances of a class from being ``what``."""
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if not (is_dataclass(kind) and getattr(parameters, "frozen", False)):
+        yield UserError(
+            f"{what} {kind.__name__} must be a frozen dataclass, whose fields are its settings; "
+            "put @dataclass(frozen=True) above the class"
+        )
+        return
+    there = {*dir(kind), *(field.name for field in fields(kind))}
+    missing = [member for member in ("name", *members) if member not in there]
+    if missing:
+        yield UserError(
+            f"{what} {kind.__name__} has no {', no '.join(missing)}; add what is missing, as "
+            "docs/extending.md shows"
+        )
+
+
 def _value(value: Any) -> str:
+    if callable(value):
+        return str(getattr(value, "__qualname__", value))
     # All digits that a number needs, and no ".0" after a whole one.
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -9,7 +9,7 @@ import numpy as np
 def stream(seed: int, *names: str | int) -> np.random.Generator:
     """The generator that belongs to ``names`` under the root ``seed``.
 
-    The same names give the same numbers whatever else was drawn before, so that adding a user or
+    The same names always give the same numbers, whatever was drawn before, so that adding a user or
     reordering calls changes nothing else: ``stream(seed, "dropout", user, round)``.
     """
     # A numpy integer names the same stream as the Python integer it equals.

@@ -1,12 +1,12 @@
-"""What a batch gives away, in theory: Lemma 1 and Theorems 1 and 2 of the paper, unit by unit.
+"""Lemma 1 and Theorems 1 and 2 of the paper, for each unit of the first layer.
 
 ``g`` is g_i(w) = ∂ℓ_i/∂b¹_h, one row per point and one column per unit h of the first layer, as
 ``model.training.bias_gradients`` computes it. Under FedAvg it is the average of these along the
 local steps (insight I3), so every function takes ``g`` as it is. Results have one entry per unit;
 it is NaN where ḡ = 0, the case that Assumption 2 leaves out.
 
-The bounds add squares of g, of positions and of labels, which have different units: they hold in
-the scale in which the network sees them, and only there do they have a meaning.
+The bounds add squares of g, of positions and of labels, which have different units: they are
+meaningful only in the standardised scale of the network.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ AnyFloats = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class PredictedError:
-    """How far DLG ends from the centroid; medians over the units, each weighing |ḡ_h|.
+    """The predicted distance of DLG from the centroid; medians over the units, weighted by |ḡ_h|.
 
     Attributes:
         error_m: ‖x_DLG − x̄‖, exactly, in metres.
         bound_1_std: the bound of Theorem 1, in standardised units.
-        bound_2_std: the bound of Theorem 2, in standardised units; None where it was not asked for.
+        bound_2_std: the bound of Theorem 2, in standardised units; None if it was not computed.
         x_dlg_m: the |ḡ_h|-weighted mean of the units' x_DLG, in metres.
-        units: how many units of the first layer say something.
+        units: how many units of the first layer have a finite ḡ other than 0.
     """
 
     error_m: float

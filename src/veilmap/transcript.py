@@ -1,36 +1,47 @@
 """What the server saw, on disk: written round by round, read back one file at a time.
 
 The format is described in docs/transcript.md; ``SCHEMA`` is its version. A folder holds
-``transcript.json`` and one safetensors file per round (or per 64 observations of a round).
+``transcript.json`` and one safetensors file per round (or per 64 observations of a round): the
+arrays of the server's state, and those of all messages, one row per observation. The first version,
+which knew weights alone, is still read.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import PlainValidator
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.area import FARTHEST_M
 from veilmap.errors import UserError, out_of_range, refuse, shown, together
+from veilmap.federation.map_family import WEIGHTS, Arrays, MapFamily
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import MOST_POINTS
-from veilmap.federation.side_knowledge import Header
-from veilmap.files import PRIVATE, remove_parts, rename, write_whole
+from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.files import PRIVATE, remove_parts, rename, write_whole, writing
 from veilmap.geo import Projection
+from veilmap.maps.families import checked_map, map_of_record, map_record
+from veilmap.maps.network_map import NetworkMap
+from veilmap.model.network import Network
 from veilmap.settings import load_json, parse
 
-SCHEMA = 1
+SCHEMA = 2
+_FIRST = 1
 HEADER = "transcript.json"
 ROUND_FILE = re.compile(r"round-(\d+)-(\d+)\.safetensors")
 # 64 updates of the paper's network are 37 MB, held in memory at once.
 OBSERVATIONS_PER_FILE = 64
-_WHOLE = "fetch the transcript again, or write it anew"
+_WHOLE = "fetch the transcript again, or write it again"
+_STATE, _MESSAGE = "state.", "message."
+# What the first version called the arrays of the paper's network.
+_OLD_NAMES = {"weights_before": _STATE + WEIGHTS, "weights_after": _MESSAGE + WEIGHTS}
 
 
 class TranscriptWriter:
@@ -41,20 +52,20 @@ class TranscriptWriter:
 
     def __init__(self, folder: str | Path, header: Header, after: int = 0) -> None:
         self._folder = Path(folder)
-        self._size = header.network.size
+        self._shapes = _known_shapes(header.map)
         self._waiting: list[Observation] = []
         self._unfinished: list[Path] = []
         clear(self._folder, after)
-        content = {"schema": SCHEMA, **asdict(header)}
-        write_whole(self._folder / HEADER, json.dumps(content, indent=2).encode(), PRIVATE)
+        write_whole(self._folder / HEADER, header_bytes(header), PRIVATE)
 
     def see(self, observation: Observation) -> None:
         """Take one observation; 64 of them become a file."""
-        for weights in (observation.weights_before, observation.weights_after):
-            if weights.shape != (self._size,):
+        for arrays in (observation.state, observation.message):
+            shapes = {name: values.shape for name, values in arrays.items()}
+            if self._shapes is not None and shapes != self._shapes:
                 raise UserError(
-                    f"user {shown(observation.user)} sent weights of shape {weights.shape} in "
-                    f"round {observation.round}; the network has {self._size:,}"
+                    f"user {shown(observation.user)} sent arrays of shapes {shapes} in round "
+                    f"{observation.round}; the map has {self._shapes}"
                 )
         self._waiting.append(observation)
         if len(self._waiting) == OBSERVATIONS_PER_FILE:
@@ -86,24 +97,33 @@ class Entry:
     n: int
 
 
+def header_bytes(header: Header) -> bytes:
+    """The content of ``transcript.json``."""
+    known = asdict(header.side_knowledge)
+    content = {"schema": SCHEMA, "map": map_record(header.map), "side_knowledge": known}
+    return json.dumps(content, indent=2).encode()
+
+
 class Transcript:
     """A transcript on disk; iterating reads one file at a time."""
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, map: MapFamily | None = None) -> None:
+        """Open it; ``map`` is the family where no installed package has it."""
         self._folder = Path(folder)
-        self.header = _read_header(self._folder / HEADER)
+        header = _read_header(self._folder / HEADER)
+        self.header = header if map is None else replace(header, map=checked_map(map))
 
     def __iter__(self) -> Iterator[Observation]:
         for path in _round_files(self._folder):
-            yield from _unpack(path, self.header.network.size)
+            yield from _unpack(path, self.header.map)
 
     def of_user(self, user: str) -> Iterator[Observation]:
-        """What one user sent, without reading the others' weights."""
+        """What one user sent, without reading the others' messages."""
         for path in _round_files(self._folder):
-            yield from _unpack(path, self.header.network.size, user)
+            yield from _unpack(path, self.header.map, user)
 
     def entries(self) -> Iterator[Entry]:
-        """Who came when with how many points, without reading any weights."""
+        """Who came when with how many points, without reading any messages."""
         for path in _round_files(self._folder):
             with _part(path) as (_, facts):
                 for user, n in zip(facts.users, facts.n, strict=True):
@@ -113,9 +133,10 @@ class Transcript:
 def clear(folder: Path, after: int = 0) -> None:
     """Remove a transcript's files of the rounds after one, finished or not, and nothing else."""
     late = _round_files(folder, after)
-    for path in (folder / HEADER, *late, *folder.glob(".round-*.safetensors")):
-        path.unlink(missing_ok=True)
-    remove_parts(folder)
+    with writing(folder):
+        for path in (folder / HEADER, *late, *folder.glob(".round-*.safetensors")):
+            path.unlink(missing_ok=True)
+        remove_parts(folder)
 
 
 def move(old: Path, new: Path) -> None:
@@ -162,7 +183,7 @@ class _Facts:
         if any(not 0 <= n <= MOST_POINTS for n in self.n):
             yield out_of_range("n", f"from 0 to {MOST_POINTS:,}", (min(self.n), max(self.n)))
         if not all(_is_text(user) for user in self.users):
-            yield UserError(f"round {self.round} names a user by what is no text; mend the name")
+            yield UserError(f"round {self.round} must name users by strings; fix the name")
         if len(set(self.users)) < len(self.users):
             yield UserError(f"round {self.round} names a user twice; keep one update of each")
 
@@ -177,41 +198,59 @@ def _is_text(name: str) -> bool:
 
 def _pack(observations: list[Observation]) -> bytes:
     first = observations[0]
-    before = first.weights_before
-    if not all(
-        each.weights_before is before or np.array_equal(each.weights_before, before)
-        for each in observations
-    ):
+    if not all(_same(each.state, first.state) for each in observations):
         raise UserError(
-            f"the users of round {first.round} did not start from the same weights; a transcript "
-            "holds one set per round"
+            f"the users of round {first.round} did not start from the same state; a transcript "
+            "holds one per round"
         )
-    tensors = {
-        "weights_before": before,
-        "weights_after": np.stack([each.weights_after for each in observations]),
-    }
+    tensors = {_STATE + name: values for name, values in first.state.items()}
+    for name in first.message:
+        tensors[_MESSAGE + name] = np.stack([each.message[name] for each in observations])
     users, n = [each.user for each in observations], [each.n for each in observations]
     facts = _Facts(first.round, first.start_s, tuple(users), tuple(n))
     return save(tensors, {"observations": json.dumps(asdict(facts))})
 
 
-def _unpack(path: Path, size: int, wanted: str | None = None) -> Iterator[Observation]:
+def _same(one: Arrays, other: Arrays) -> bool:
+    return one is other or (
+        one.keys() == other.keys()
+        and all(v is other[name] or np.array_equal(v, other[name]) for name, v in one.items())
+    )
+
+
+def _unpack(path: Path, family: MapFamily, wanted: str | None = None) -> Iterator[Observation]:
     """The observations of a file, or that of the user ``wanted``."""
     with _part(path) as (file, facts):
         first, last = _rows(facts, wanted)
         if first == last:
             return
-        _check_shapes(file, facts, size, path)
-        before = file.get_tensor("weights_before")
-        after = file.get_slice("weights_after")[first:last]
-    for row, weights in enumerate(after, first):
+        names = _names(file)
+        _check_shapes(file, names, facts, family, path)
+        state = {own: file.get_tensor(there) for own, there in names[_STATE].items()}
+        messages = {
+            own: file.get_slice(there)[first:last] for own, there in names[_MESSAGE].items()
+        }
+    finite = all(np.isfinite(values).all() for values in state.values())
+    for row in range(first, last):
         user, n = facts.users[row], facts.n[row]
-        if not (np.isfinite(before).all() and np.isfinite(weights).all()):
+        message = {name: values[row - first] for name, values in messages.items()}
+        if not (finite and all(np.isfinite(values).all() for values in message.values())):
             raise UserError(
-                f"{path.name}: user {shown(user)} has weights that are not finite in round "
+                f"{path.name}: user {shown(user)} has numbers that are not finite in round "
                 f"{facts.round}; training diverged: lower its learning rate"
             )
-        yield Observation(facts.round, user, before, weights, n, facts.start_s)
+        yield Observation(facts.round, user, state, message, n, facts.start_s)
+
+
+def _names(file: Any) -> dict[str, dict[str, str]]:
+    """What the arrays of state and messages are called in the file, by their own names."""
+    found: dict[str, dict[str, str]] = {_STATE: {}, _MESSAGE: {}}
+    for there in file.keys():  # noqa: SIM118 - it is no dictionary
+        name = _OLD_NAMES.get(there, there)
+        for part, names in found.items():
+            if name.startswith(part):
+                names[name.removeprefix(part)] = there
+    return found
 
 
 def _rows(facts: _Facts, wanted: str | None) -> tuple[int, int]:
@@ -236,16 +275,40 @@ def _part(path: Path) -> Iterator[tuple[Any, _Facts]]:
         raise UserError(f"{path} is not a part of a transcript ({error}); {_WHOLE}") from error
 
 
-def _check_shapes(file: Any, facts: _Facts, size: int, path: Path) -> None:
-    slices = [file.get_slice(name) for name in ("weights_before", "weights_after")]
-    shapes = [each.get_shape() for each in slices]
-    if shapes != [[size], [len(facts.users), size]]:
+def _check_shapes(
+    file: Any, names: Mapping[str, Mapping[str, str]], facts: _Facts, family: MapFamily, path: Path
+) -> None:
+    """Before anything is read: a file may be a stranger's."""
+    shapes = {
+        part: {own: file.get_slice(there).get_shape() for own, there in names[part].items()}
+        for part in names
+    }
+    known, users = _known_shapes(family), len(facts.users)
+    if known is None:  # then any shapes, but one row of each array for each user
+        wanted = {
+            _STATE: shapes[_STATE],
+            _MESSAGE: {name: [users, *shape[1:]] for name, shape in shapes[_MESSAGE].items()},
+        }
+    else:
+        wanted = {
+            _STATE: {name: list(shape) for name, shape in known.items()},
+            _MESSAGE: {name: [users, *shape] for name, shape in known.items()},
+        }
+    if shapes != wanted or not shapes[_MESSAGE]:
         raise UserError(
-            f"{path.name} holds weights of shapes {shapes} for {len(facts.users)} users, "
-            f"but the network in {HEADER} has {size:,} weights; {_WHOLE}"
+            f"{path.name} holds arrays of shapes {shapes}, but {users} users of the map in "
+            f"{HEADER} have {wanted}; {_WHOLE}"
         )
-    if {each.get_dtype() for each in slices} != {"F32"}:
+    kinds = {
+        file.get_slice(there).get_dtype() for part in names.values() for there in part.values()
+    }
+    if known is not None and kinds != {"F32"}:
         raise UserError(f"{path.name} holds weights of another type than float32; convert them")
+
+
+def _known_shapes(family: MapFamily) -> dict[str, tuple[int, ...]] | None:
+    """Of the arrays of a dense network; other families may have any."""
+    return {WEIGHTS: (family.size,)} if isinstance(family, Network) else None
 
 
 def _read_header(path: Path) -> Header:
@@ -256,16 +319,27 @@ def _read_header(path: Path) -> Header:
             f"{path.parent} is no transcript: {HEADER} is missing; give the folder that has it"
         ) from None
     content = load_json(text, f"{path} is not a transcript's header", _WHOLE)
-    schema = content.pop("schema", None)
-    if schema != SCHEMA:
+    schema, damaged = content.pop("schema", None), f"{path} is not a transcript's header"
+    if schema not in (_FIRST, SCHEMA):
         raise UserError(
-            f"{path} has schema {shown(schema)}; this veilmap reads schema {SCHEMA}; {_WHOLE}"
+            f"{path} has schema {shown(schema)}; this veilmap reads {_FIRST} and {SCHEMA}; {_WHOLE}"
         )
-    header = parse(Header, content, f"{path} is not a transcript's header")
+    if schema == _FIRST and isinstance(network := content.pop("network", None), dict):
+        content["map"] = {"name": NetworkMap.name, **network}
+    stored = parse(_StoredHeader, content, damaged)
+    header = Header(stored.map, stored.side_knowledge)
     faults = [str(fault) for fault in _faults(header)]
     if faults:
         raise UserError(f"{path}: {together(faults)}")
     return header
+
+
+@dataclass(frozen=True)
+class _StoredHeader:
+    """A header as it stands in the file."""
+
+    map: Annotated[MapFamily, PlainValidator(map_of_record)]
+    side_knowledge: SideKnowledge
 
 
 def _faults(header: Header) -> Iterator[UserError]:

@@ -12,11 +12,13 @@ from tests.attacks.worlds import (
     silent,
 )
 from veilmap.area import Area
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.model.training import bias_gradients
 
@@ -27,7 +29,7 @@ def told(matrix, bias) -> Observation:
     """An update whose first layer moved by −ΔW1 and −Δb1, and its last by something."""
     before = np.zeros(TWO_UNITS.size, np.float32)
     change = np.concatenate([np.ravel(matrix), bias, [5.0, 6.0, 7.0]])
-    return Observation(1, "u", before, (before - change).astype(np.float32), 3, 0.0)
+    return Observation.of_weights(1, "u", before, (before - change).astype(np.float32), 3, 0.0)
 
 
 def attack(observation, area=None):
@@ -35,7 +37,8 @@ def attack(observation, area=None):
     scaler = Scaler((10.0, 20.0), (10.0, 10.0))
     known = header.side_knowledge
     known = SideKnowledge(scaler, known.area, known.epsg, 0.0, known.training, 1.0)
-    (found,) = Neurons().attack(Header(TWO_UNITS, known), [observation])
+    given = AttackInput(Header(NetworkMap.of(TWO_UNITS), known), [observation])
+    (found,) = FirstLayer().attack(given)
     return found
 
 
@@ -74,7 +77,7 @@ def test_without_a_ratio_inside_the_sums_are_divided():
 
 def test_a_zero_update_says_nothing():
     header = make_header()
-    (found,) = Neurons().attack(header, [silent(header)])
+    (found,) = FirstLayer().attack(AttackInput(header, [silent(header)]))
     assert found.outcome == Outcome.NO_SIGNAL
     assert np.isnan(found.xy_m).all()
 
@@ -86,7 +89,7 @@ def test_each_ratio_is_lemma_1s_weighted_mean_of_the_points():
     batch = scaler.standardise(data.xy_m), data.rsrp_dbm.astype(np.float32)
     g = bias_gradients(header.network, seen.weights_before, batch).astype(float)
     expected = (g.T @ data.xy_m) / g.sum(axis=0)[:, None]
-    (found,) = Neurons().attack(header, [seen])
+    (found,) = FirstLayer().attack(AttackInput(header, [seen]))
     np.testing.assert_allclose(found.cloud.xy_m, expected, rtol=0, atol=0.5)
 
 
@@ -94,5 +97,7 @@ def test_each_ratio_is_lemma_1s_weighted_mean_of_the_points():
 @pytest.mark.parametrize("n", [1, 7])
 def test_a_batch_at_one_place_is_found(initialisation, n):
     header, place_m = make_header(paper_network(initialisation)), inside([0.8, 0.2])
-    (found,) = Neurons().attack(header, [observe(header, make_data(np.tile(place_m, (n, 1))))])
+    (found,) = FirstLayer().attack(
+        AttackInput(header, [observe(header, make_data(np.tile(place_m, (n, 1))))])
+    )
     assert off_m(found.xy_m, place_m) < 1

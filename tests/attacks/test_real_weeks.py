@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from veilmap.area import Area
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
@@ -14,6 +15,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.metrics.transport import emd_m
 from veilmap.model.network import Network
 from veilmap.rounds import cut, parse_interval
@@ -42,10 +44,10 @@ def observe(weeks, keys, training):
     """One update from fresh weights for each week."""
     batches, area = weeks
     network, scaler = Network(initialisation="pytorch"), Scaler.of_area(area)
-    plan = Plan(network, scaler, area, training)
+    plan = Plan(NetworkMap.of(network), scaler, area, training)
     before = network.initialise(0)
     seen = [
-        Observation(
+        Observation.of_weights(
             key[1],
             key[0],
             before,
@@ -55,7 +57,9 @@ def observe(weeks, keys, training):
         )
         for key in keys
     ]
-    return Header(network, SideKnowledge(scaler, area, 32634, 0.0, training, 604_800.0)), seen
+    return Header(
+        NetworkMap.of(network), SideKnowledge(scaler, area, 32634, 0.0, training, 604_800.0)
+    ), seen
 
 
 @pytest.mark.parametrize("training", [FEDSGD, FEDAVG], ids=["fedsgd", "fedavg"])
@@ -65,15 +69,15 @@ def test_the_heat_map_is_far_closer_to_a_week_than_its_centroid(weeks, training,
     key = ("a841f", week)
     batch = weeks[0][key]
     assert emd_m(batch.xy_m, batch.centroid_m[None]) > 3 * most_m
-    (found,) = Heatmap().attack(*observe(weeks, [key], training))
+    (found,) = Heatmap().attack(AttackInput(*observe(weeks, [key], training)))
     assert emd_m(batch.xy_m, found.cloud.xy_m, None, found.cloud.weights) < most_m
 
 
 def test_dlg_finds_the_centroid_of_a_week_to_tens_of_metres(weeks):
     keys = [key for key in weeks[0] if key[0] == "22223"]
     header, seen = observe(weeks, keys, FEDSGD)
-    for attack in (Dlg(), Search(), Neurons()):
-        found = attack.attack(header, seen)
+    for attack in (Dlg(), Search(), FirstLayer()):
+        found = attack.attack(AttackInput(header, seen))
         away_m = [
             np.linalg.norm(each.xy_m - weeks[0][key].centroid_m)
             for key, each in zip(keys, found, strict=True)

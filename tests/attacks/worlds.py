@@ -13,6 +13,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import ACTIVATION_NAMES, Network
 
 AREA = Area(500_000.0, 4_000_000.0, 502_000.0, 4_001_600.0)
@@ -29,7 +30,7 @@ def paper_network(initialisation="pytorch") -> Network:
 
 def make_header(network=SMALL, training=FEDSGD, area=AREA, offset_dbm=0.0) -> Header:
     known = SideKnowledge(Scaler.of_area(area), area, 32634, offset_dbm, training, 86_400.0)
-    return Header(network, known)
+    return Header(NetworkMap.of(network), known)
 
 
 def make_data(xy_m, rsrp_dbm=-96.0) -> LocalData:
@@ -53,18 +54,16 @@ def around(shares, count, spread_m=100.0, seed=0, area=AREA) -> LocalData:
 def observe(header: Header, data: LocalData, seed=0, user="u", t=1, weights=None) -> Observation:
     """The update of a user who starts from ``weights``, by default those of the seed."""
     known = header.side_knowledge
-    plan = Plan(
-        header.network, known.scaler, known.area, known.training, known.label_offset_dbm, seed
-    )
+    plan = Plan(header.map, known.scaler, known.area, known.training, known.label_offset_dbm, seed)
     before = header.network.initialise(seed) if weights is None else weights
     after = user_update(plan, before, data, user, t)
-    return Observation(t, user, before, after, len(data), 1000.0 * t)
+    return Observation.of_weights(t, user, before, after, len(data), 1000.0 * t)
 
 
 def silent(header: Header, user="u", t=1) -> Observation:
     """An update of zeros."""
     weights = header.network.initialise(0)
-    return Observation(t, user, weights, weights.copy(), 3, 1000.0 * t)
+    return Observation.of_weights(t, user, weights, weights.copy(), 3, 1000.0 * t)
 
 
 def off_m(found_m, truth_m) -> float:

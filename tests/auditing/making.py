@@ -20,7 +20,7 @@ from veilmap.metrics.spread import Spread, Strongest
 
 # Quick: two users, two days, a small network, and two of the attacks.
 TINY = {
-    "method": ("search", "neurons"),
+    "method": ("search", "first_layer"),
     "interval": "1d",
     "hidden": (8,),
     "activations": ("relu",),
@@ -33,7 +33,7 @@ ALL_ATTACKS = {
     **TINY,
     "method": METHODS,
     "max_iterations": 10,
-    "cells": 20,
+    "grid_cells": 20,
     "finest_m": 100.0,
 }
 

@@ -103,7 +103,7 @@ def test_attacks_that_random_points_match_are_blind():
 @pytest.mark.parametrize("better", [{"emd_m": 300.0}, {"cloud_emd_m": 132.0}, {"nearest_m": 99.0}])
 def test_one_figure_that_random_points_do_not_match_is_sight(better):
     """Random points have an EMD of 400 m, and are 200 m from a true point."""
-    assert not rank_one([row("dlg", **BLIND), row("neurons", **{**BLIND, **better})]).is_blind
+    assert not rank_one([row("dlg", **BLIND), row("first_layer", **{**BLIND, **better})]).is_blind
 
 
 def test_where_nothing_is_found_the_server_is_infinitely_far():

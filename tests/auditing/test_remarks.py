@@ -4,7 +4,7 @@ from tests.auditing.making import TINY, make_data
 from veilmap.auditing.audit import audit
 from veilmap.measurements import Measurements
 
-ONE = {**TINY, "seeds": 1, "configurations": ("fedavg",), "method": ("neurons",)}
+ONE = {**TINY, "seeds": 1, "configurations": ("fedavg",), "method": ("first_layer",)}
 
 
 def test_refused_updates_and_a_signal_without_a_map_are_said_in_the_audit(tmp_path):

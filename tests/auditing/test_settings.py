@@ -1,7 +1,8 @@
 import pytest
 
 from veilmap.auditing.settings import AuditFile, AuditSettings, Question
-from veilmap.errors import UserError
+from veilmap.cli.config import flat_settings
+from veilmap.errors import RenamedWarning, UserError
 from veilmap.settings import parse, plain
 from veilmap.study.settings import RunSettings
 
@@ -40,6 +41,18 @@ def test_a_user_may_be_one_text_or_a_number():
     assert AuditSettings.of(target=4).audit.target == ("4",)
 
 
+def test_old_names_in_a_file_are_read_with_a_warning(tmp_path):
+    file = tmp_path / "old.toml"
+    file.write_text("[heatmap]\ncells = 7\n[audit]\nmethod = 'neurons'\n")
+    with pytest.warns(RenamedWarning) as said:
+        flat = flat_settings(file)
+    assert flat["grid-cells"] == 7
+    assert {str(each.message) for each in said} == {
+        "the setting cells is now called grid_cells; write grid_cells",
+        "the method neurons is now called first_layer; write first_layer",
+    }
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -47,7 +60,7 @@ def test_a_user_may_be_one_text_or_a_number():
         ({"targets": 0}, "targets must be at least 1, got 0"),
         ({"every": 0}, "every must be at least 1, got 0"),
         ({"method": ()}, "method is empty"),
-        ({"method": ("searhc",)}, "unknown method 'searhc'"),
+        ({"method": ("searhc",)}, "unknown attack 'searhc'"),
         ({"max_rmse_loss_db": -1.0}, "max_rmse_loss_db must be a number of at least 0, got -1.0"),
         ({"min_home_error_m": float("nan")}, "min_home_error_m must be"),
         ({"target": ("a", "a")}, "target names one twice: a, a"),

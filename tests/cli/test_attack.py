@@ -1,9 +1,11 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from tests.cli.test_cli import fresh, run
+from tests.study.foreign_attacks import install
 from veilmap.cli import main
 from veilmap.cli.attack import verdict
 from veilmap.metrics.scores import Scores
@@ -12,7 +14,7 @@ SMALL = [
     *("--hidden", "16", "--activations", "relu", "--dropout", "0", "--interval", "1d"),
     *("--label-offset", "none", "--batch-size", "inf", "--epochs", "1"),
 ]
-QUICK = ["--max-iterations", "50", "--cells", "50", "--finest", "100"]
+QUICK = ["--max-iterations", "50", "--grid-cells", "50", "--finest", "100"]
 
 
 @pytest.fixture(scope="module")
@@ -24,22 +26,50 @@ def run_folder(campus_file, tmp_path_factory):
 
 def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run_folder, tmp_path):
     out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "a", *QUICK)
-    assert "dlg search neurons heatmap" in " ".join(out.split())
+    assert "dlg search first_layer heatmap" in " ".join(out.split())
     assert "user 0: " in out
     assert "oracle, known to no real server: area, scaler" in out
     assert "EMD in the paper's unit" in out
     assert "keep them as you keep the data" in out
     rows = json.loads((tmp_path / "a" / "results.json").read_text())["rows"]
-    assert [row["attack"] for row in rows] == ["dlg", "search", "neurons", "heatmap"]
+    assert [row["attack"] for row in rows] == ["dlg", "search", "first_layer", "heatmap"]
 
 
 def test_methods_are_named_with_commas_and_the_runs_folder_is_the_default(capsys, run_folder):
-    run(capsys, "attack", run_folder, "--method", "neurons, search")
+    run(capsys, "attack", run_folder, "--method", "first_layer, search")
     content = json.loads((run_folder / "attack" / "results.json").read_text())
-    assert [row["attack"] for row in content["rows"]] == ["neurons", "search"]
-    _, error = run(capsys, "attack", run_folder, "--method", "neurons", code=2)
+    assert [row["attack"] for row in content["rows"]] == ["first_layer", "search"]
+    _, error = run(capsys, "attack", run_folder, "--method", "first_layer", code=2)
     assert "holds results already; choose another --out or add --overwrite" in error
-    run(capsys, "attack", run_folder, "--method", "neurons", "--overwrite")
+    run(capsys, "attack", run_folder, "--method", "first_layer", "--overwrite")
+
+
+def test_an_attack_of_an_installed_package_is_found_by_name(
+    capsys, run_folder, tmp_path, monkeypatch
+):
+    install(tmp_path, corner="tests.study.foreign_attacks:Corner")
+    monkeypatch.syspath_prepend(tmp_path)
+    out, _ = run(
+        capsys, "attack", run_folder, "--out", tmp_path / "c", "--plot",
+        "--method", "search,corner:depth=3,knows=true,first_layer",
+    )  # fmt: skip
+    rows = json.loads((tmp_path / "c" / "results.json").read_text())["rows"]
+    names = [row["attack"] for row in rows]
+    assert names == ["search", "corner:depth=3,knows=True", "first_layer"]
+    assert re.search(r"cosine, median +0\.\d{4} +- +0\.\d{4}", out)
+    assert "corner:depth=3,knows=True does no better than random points" in out
+
+
+def test_old_names_work_and_a_line_says_the_new_ones(capsys, run_folder, tmp_path):
+    old = ("--method", "neurons,heatmap", "--cells", "20", "--finest=200")
+    _, error = run(capsys, "attack", run_folder, "--out", tmp_path / "n", *old)
+    assert error.splitlines() == [
+        "veilmap: warning: --cells is now called --grid-cells; write --grid-cells",
+        "veilmap: warning: the method neurons is now called first_layer; write first_layer",
+    ]
+    settings = json.loads((tmp_path / "n" / "results.json").read_text())["settings"]
+    assert settings["who"]["method"] == ["first_layer", "heatmap"]
+    assert settings["heatmap"]["grid_cells"] == 20
 
 
 def test_plot_draws_what_the_methods_allow(capsys, run_folder, tmp_path):
@@ -77,7 +107,10 @@ def test_the_options_of_each_method_reach_it(capsys, run_folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--method", "dgl"], "unknown method 'dgl'; choose one of: dlg, search, neurons, heatmap"),
+        (
+            ["--method", "dgl"],
+            "unknown attack 'dgl'; choose one of: dlg, search, first_layer, heatmap",
+        ),
         (["--method", ","], "method is empty; choose one or more of: dlg"),
         (["--target", "nobody"], "there is no user 'nobody' in the transcript; choose one of: "),
         (["--starts", "0"], "starts must be above 0, got 0"),
@@ -106,7 +139,7 @@ def test_without_pictures_no_plotting_library_is_loaded(run_folder, tmp_path):
     code = (
         "import sys\nfrom veilmap.cli import main\n"
         f"main(['attack', {str(run_folder)!r}, '--out', {str(tmp_path / 'n')!r}, "
-        "'--method', 'neurons'])\nassert 'matplotlib' not in sys.modules"
+        "'--method', 'first_layer'])\nassert 'matplotlib' not in sys.modules"
     )
     done = fresh("-c", code)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from veilmap.cli.app import make_app
 
 TINY = [
     "--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0",
-    "--method", "search", "neurons", "--configurations", "fedavg", "fedavg + farthest:num=5",
+    "--method", "search", "first_layer", "--configurations", "fedavg", "fedavg + farthest:num=5",
 ]  # fmt: skip
 QUICK = [*TINY, "--seeds", "2", "--jobs", "1"]
 

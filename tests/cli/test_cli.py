@@ -219,7 +219,7 @@ def test_inspect_draws_and_says_what_the_pictures_show(capsys, campus_file, tmp_
         path = tmp_path / "pictures" / f"{name}.png"
         assert f"wrote {path}\n" in out
         assert path.read_bytes().startswith(b"\x89PNG")
-    assert out.endswith("these pictures show where people were; keep them as you keep the data\n")
+    assert out.endswith("these pictures show where people were; protect them like the data\n")
 
 
 def test_inspect_draws_the_sound_rows_of_a_file_with_bad_ones(capsys, tmp_path):

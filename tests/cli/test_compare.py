@@ -35,10 +35,10 @@ def test_two_runs_are_shown_with_what_differs(capsys, runs):
 def test_attacks_are_compared_by_the_figures_asked_for(capsys, runs):
     folders = [folder / "attack" for folder in runs]
     for folder in folders:
-        run(capsys, "attack", folder.parent, "--method", "neurons", "--overwrite")
+        run(capsys, "attack", folder.parent, "--method", "first_layer", "--overwrite")
     out, _ = run(capsys, "compare", *folders, "--figures", "nearest_m", "work_error_m")
     assert "data: not known to be the same" in out
-    assert ", neurons on user " in out
+    assert ", first_layer on user " in out
     # From memory nobody knows the truth.
     assert ["nearest_m", "-", "-", "-", "-", "0"] in [line.split() for line in out.splitlines()]
     assert "emd_paper" not in out

@@ -16,7 +16,7 @@ def test_a_defended_run_tells_what_the_phones_did_and_is_attacked(capsys, campus
     farthest, dp = json.loads((tmp_path / "run" / "results.json").read_text())["defences"]
     assert farthest["points"] == pytest.approx(7, abs=1)
     assert dp["figures"]["noise_std"] == pytest.approx(0.0484, abs=1e-4)
-    out, _ = run(capsys, "attack", tmp_path / "run", "--method", "neurons")
+    out, _ = run(capsys, "attack", tmp_path / "run", "--method", "first_layer")
     assert "fedavg + farthest:eps_m=50,num=7 + dp:epsilon=100 + centre" in out
 
 
@@ -82,9 +82,16 @@ def test_a_defence_that_leaves_nothing_is_told(capsys, campus_file):
 def test_a_user_who_is_not_defended_is_told_so(capsys, campus_file, tmp_path):
     options = ("--defence", "diverse", "--defended", "0", "--out", tmp_path / "run")
     run(capsys, "train", campus_file, *SMALL, *options)
-    out, _ = run(capsys, "attack", tmp_path / "run", "--method", "neurons", "--target", "2")
+    out, _ = run(capsys, "attack", tmp_path / "run", "--method", "first_layer", "--target", "2")
     assert "this user takes no part in the defence" in out
     out, _ = run(
-        capsys, "attack", tmp_path / "run", "--method", "neurons", "--target", "0", "--overwrite"
+        capsys,
+        "attack",
+        tmp_path / "run",
+        "--method",
+        "first_layer",
+        "--target",
+        "0",
+        "--overwrite",
     )
     assert "takes no part" not in out

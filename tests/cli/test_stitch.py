@@ -70,7 +70,7 @@ def test_stitch_refuses_its_own_output_among_the_uploads(capsys, tmp_path):
     arguments = ["stitch", tmp_path / "up", "--timezone", london.TIMEZONE]
     run(capsys, *arguments, "--out", tmp_path / "up" / "users.parquet")
     _, err = run(capsys, *arguments, "--out", tmp_path / "more.parquet", code=2)
-    assert "up holds Parquet files, which are no upload files; give those alone" in err
+    assert "up holds Parquet files, which are not upload files; give those alone" in err
 
 
 def test_stitch_says_where_no_device_is_known(capsys, tmp_path):

@@ -21,6 +21,7 @@ class First:
 
     num: int = 1
     name = "first"
+    moves = "nothing"
 
     def on_points(self, batch, turn):
         return batch.take(np.arange(min(self.num, len(batch)))), {"asked": self.num}

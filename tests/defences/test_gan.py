@@ -6,7 +6,7 @@ import torch
 
 from veilmap.area import Area
 from veilmap.defences.gan import GanObfuscation
-from veilmap.defences.obfuscation.dense import Adam, Dense
+from veilmap.defences.obfuscation.dense import Dense, DenseAdam
 from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.step import LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
@@ -37,7 +37,7 @@ def adversary_error_m(new, old):
     seen = np.column_stack([TURN.scaler.standardise(new.xy_m), labels]).astype(np.float32)
     x, y = torch.from_numpy(seen), torch.from_numpy(TURN.scaler.standardise(old.xy_m))
     adversary = Dense.drawn((3, 64, 64, 2), draw)
-    adam = Adam(adversary)
+    adam = DenseAdam(adversary)
     with one_thread():
         for _ in range(300):
             adam.descend(((adversary(x[:half]) - y[:half]) ** 2).sum(1).mean())
@@ -127,9 +127,9 @@ def test_the_order_of_people_does_not_matter():
 
 def test_learning_and_acting_take_one_thread_and_give_the_others_back(monkeypatch):
     threads, before = [], torch.get_num_threads()
-    step = Adam.descend
+    step = DenseAdam.descend
     monkeypatch.setattr(
-        Adam, "descend", lambda *args: (threads.append(torch.get_num_threads()), step(*args))
+        DenseAdam, "descend", lambda *args: (threads.append(torch.get_num_threads()), step(*args))
     )
     moved = Ground.moved
     monkeypatch.setattr(

@@ -32,11 +32,11 @@ def dlg(**changes):
 
 
 def test_a_run_gives_a_row_for_every_attack_and_a_line_for_every_round():
-    result = ran(attacks=AttackSettings.of(method="neurons,search"))
+    result = ran(attacks=AttackSettings.of(method="first_layer,search"))
     assert result.failed is None
-    assert [row.attack for row in result.rows] == ["neurons", "search"]
+    assert [row.attack for row in result.rows] == ["first_layer", "search"]
     assert [(line.attack, line.round) for line in result.rounds] == [
-        (name, t) for name in ("neurons", "search") for t in (1, 2, 3)
+        (name, t) for name in ("first_layer", "search") for t in (1, 2, 3)
     ]
     assert [line.round for line in result.training] == [1, 2, 3]
     assert result.seconds > 0

@@ -23,7 +23,7 @@ DATA = make_data()
 TRIAL = make_trial(
     DATA,
     "fedavg + diverse:eps_m=50",
-    attacks=AttackSettings.of(method=("dlg", "neurons"), max_iterations=5),
+    attacks=AttackSettings.of(method=("dlg", "first_layer"), max_iterations=5),
     theory=True,
     keep=EVERYTHING,
 )

@@ -11,16 +11,16 @@ from veilmap.federation.observation import Recorder
 from veilmap.study.attack import attack
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
+from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train, train_prepared
 
 SETTINGS = RunSettings.of(
     interval="1d", hidden=(8,), activations=("relu",), dropout=(0.0,), learning_rate=1e-3
 )
-QUICK = AttackSettings.of(method="search,neurons", inside=True)
+QUICK = AttackSettings.of(method="search,first_layer", inside=True)
 
 
 def trial(data, settings, attacks, **given):
@@ -51,7 +51,7 @@ def test_a_trial_in_memory_finds_what_an_attack_on_files_finds(small_campus, tmp
 
 def test_the_rows_of_a_trial_say_price_find_and_cost(small_campus):
     found = trial(small_campus, configure(SETTINGS, "fedavg + dp:epsilon=100"), QUICK)
-    assert [row.attack for row in found.rows] == ["search", "neurons"]
+    assert [row.attack for row in found.rows] == ["search", "first_layer"]
     row = found.rows[0].as_dict()
     json.dumps(row, allow_nan=False)
     (step,) = found.steps
@@ -64,8 +64,8 @@ def test_the_rows_of_a_trial_say_price_find_and_cost(small_campus):
 
 
 def test_only_every_third_round_is_attacked(small_campus):
-    found = trial(small_campus, SETTINGS, AttackSettings.of(method="neurons", every=3)).rounds
-    all_of_them = trial(small_campus, SETTINGS, AttackSettings.of(method="neurons")).rounds
+    found = trial(small_campus, SETTINGS, AttackSettings.of(method="first_layer", every=3)).rounds
+    all_of_them = trial(small_campus, SETTINGS, AttackSettings.of(method="first_layer")).rounds
     assert [line.round for line in found] == [line.round for line in all_of_them][::3]
     with pytest.raises(UserError, match="every must be at least 1, got 0"):
         AttackSettings.of(every=0)
@@ -91,7 +91,7 @@ def test_theory_speaks_of_the_points_trained_on_where_they_are_known(small_campu
     for name in ("fedsgd + farthest:num=1", "fedsgd + farthest:num=1 + dp:epsilon=100"):
         prepared, seen = prepare(small_campus, configure(SETTINGS, name)), Recorder()
         run = train_prepared(prepared, seen, keep=prepared.users)
-        found = attack(seen_of(prepared, seen.observations, run.batches), QUICK, theory=True)
+        found = attack(evidence_of(prepared, seen.observations, run.batches), QUICK, theory=True)
         predicted[name] = list(found.predicted.values())
     exact, noisy = predicted.values()
     assert max(each.error_m for each in exact) == pytest.approx(0, abs=1e-3)

@@ -11,11 +11,13 @@ from veilmap.defences.geoind import GeoIndistinguishability
 from veilmap.errors import UserError
 from veilmap.federation.client import mini_batches, user_update
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.reference import server_executes
 from veilmap.federation.server import federate, sample_users
 from veilmap.local_data import Round
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.model.prediction import predict
 from veilmap.model.training import gradient
@@ -27,7 +29,9 @@ NO_DROPOUT = Network(hidden=(16,), activations=("tanh",), dropout=(0.0,))
 
 
 def make_plan(network=SMALL, seed=0, offset=-96.0, defence=(), **knobs) -> Plan:
-    return Plan(network, UNIT_SCALER, AREA, Training(**knobs), offset, seed, Defence(defence))
+    return Plan(
+        NetworkMap.of(network), UNIT_SCALER, AREA, Training(**knobs), offset, seed, Defence(defence)
+    )
 
 
 def make_rounds(count=4) -> list[Round]:
@@ -155,12 +159,11 @@ def test_mini_batches_are_a_partition_of_the_local_batch():
 
 
 def test_the_rmse_of_several_sets_is_that_of_all_their_points():
-    plan, weights = make_plan(), SMALL.initialise(5)
+    plan, state = make_plan(), {WEIGHTS: SMALL.initialise(5)}
     sets = [make_local_data(30, seed=1), make_local_data(50, seed=2)]
-    together = Evaluation(plan, type(sets[0]).join(sets)).rmse_db(weights)
-    assert joint_rmse_db([Evaluation(plan, each) for each in sets], weights) == pytest.approx(
-        together
-    )
+    together = Evaluation(plan, type(sets[0]).join(sets)).rmse_db(state)
+    apart = joint_rmse_db([Evaluation(plan, each) for each in sets], state)
+    assert apart == pytest.approx(together)
 
 
 def test_rmse_on_distinct_positions_equals_the_plain_sum():
@@ -168,7 +171,8 @@ def test_rmse_on_distinct_positions_equals_the_plain_sum():
     data = type(data)(data.xy_m.round(-2), data.rsrp_dbm, data.time_s)  # many share a position
     weights = SMALL.initialise(5)
     plain = predict(SMALL, weights, UNIT_SCALER.standardise(data.xy_m)) - 96 - data.rsrp_dbm
-    assert Evaluation(plan, data).rmse_db(weights) == pytest.approx(np.sqrt((plain**2).mean()))
+    rmse_db = Evaluation(plan, data).rmse_db({WEIGHTS: weights})
+    assert rmse_db == pytest.approx(np.sqrt((plain**2).mean()))
 
 
 @pytest.mark.parametrize(

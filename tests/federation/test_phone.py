@@ -10,6 +10,7 @@ from veilmap.defences.geoind import GeoIndistinguishability
 from veilmap.defences.memory import NEW
 from veilmap.errors import UserError
 from veilmap.federation.client import user_update
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Recorder
 from veilmap.federation.phone import answer
 from veilmap.federation.server import federate
@@ -18,18 +19,18 @@ from veilmap.federation.server import federate
 def test_a_phone_trains_on_what_its_defence_left_and_says_how_many():
     plan, data = make_plan(defence=(First(7),)), make_local_data(20)
     weights = plan.network.initialise(0)
-    sent = answer(plan, weights, data, "a", 1, NEW)
+    sent = answer(plan, {WEIGHTS: weights}, data, "a", 1, NEW)
     assert sent.n == 7
     chosen = data.take(np.arange(7))
-    np.testing.assert_array_equal(sent.weights, user_update(plan, weights, chosen, "a", 1))
+    np.testing.assert_array_equal(sent.message[WEIGHTS], user_update(plan, weights, chosen, "a", 1))
 
 
 def test_a_step_on_the_update_changes_what_is_sent():
     plan, data = make_plan(defence=(Twice(),)), make_local_data(20)
     weights = plan.network.initialise(0)
-    sent = answer(plan, weights, data, "a", 1, NEW)
+    sent = answer(plan, {WEIGHTS: weights}, data, "a", 1, NEW)
     step = user_update(make_plan(), weights, data, "a", 1) - weights
-    np.testing.assert_allclose(sent.weights, weights + 2 * step, rtol=1e-6)
+    np.testing.assert_allclose(sent.message[WEIGHTS], weights + 2 * step, rtol=1e-6)
 
 
 def test_a_phone_without_points_sends_nothing_and_the_weights_stay():

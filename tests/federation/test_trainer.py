@@ -6,11 +6,11 @@ import torch
 
 from tests.federation.test_federation import NO_DROPOUT, SMALL, USERS, make_plan, make_rounds
 from veilmap.defences.dp import DifferentialPrivacy
-from veilmap.federation import trainer
 from veilmap.federation.client import user_update
 from veilmap.federation.observation import Recorder
 from veilmap.federation.server import federate
-from veilmap.federation.trainer import OnDevice, OnThreads
+from veilmap.federation.trainer import IN_FLIGHT, OnDevice, OnThreads
+from veilmap.maps import network_map
 
 
 def trained(plan, how):
@@ -46,11 +46,11 @@ def test_few_phones_are_trained_ahead(monkeypatch):
         begun.append(threading.get_ident())
         return user_update(*job)
 
-    monkeypatch.setattr(trainer, "user_update", update)
+    monkeypatch.setattr(network_map, "user_update", update)
     plan, batches = make_plan(), [(str(i), make_rounds(1)[0].data["c"]) for i in range(20)]
-    updates = OnThreads(2).updates(plan, plan.network.initialise(0), batches, 1)
+    updates = OnThreads(2).messages(plan, plan.map.start(plan), batches, 1)
     next(updates)
-    assert len(begun) <= 2 * trainer.IN_FLIGHT + 1
+    assert len(begun) <= 2 * IN_FLIGHT + 1
     assert threading.get_ident() not in begun
     updates.close()
     assert len(begun) < 20
@@ -61,5 +61,5 @@ def test_one_phone_after_the_other_where_the_cost_of_a_step_is_measured(monkeypa
         assert threading.current_thread() is threading.main_thread()
         return user_update(*job)
 
-    monkeypatch.setattr(trainer, "user_update", update)
+    monkeypatch.setattr(network_map, "user_update", update)
     trained(make_plan(defence=(DifferentialPrivacy(epsilon=10.0),)), OnThreads(2))

@@ -7,6 +7,7 @@ from tests.federation.test_federation import SMALL, USERS, make_plan, make_round
 from veilmap.defences.dp import DifferentialPrivacy
 from veilmap.errors import UserError
 from veilmap.federation.byzantine import FLIPPED, KINDS, as_sent
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import federate
@@ -20,6 +21,10 @@ def with_one(value, size=SMALL.size):
     weights = np.zeros(size, np.float32)
     weights[-1] = value
     return weights
+
+
+def refusal_of(weights, n, before, vetting=Vetting()):
+    return vetting.refusal({WEIGHTS: weights}, n, {WEIGHTS: before})
 
 
 def run(broken, vetting=ANY_FINITE, rounds=2):
@@ -39,7 +44,7 @@ def without(user, rounds=2):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_one_weight_that_is_not_finite_is_enough(value):
-    refusal = Vetting().refusal(with_one(value), 5, BEFORE)
+    refusal = refusal_of(with_one(value), 5, BEFORE)
     assert refusal.why == NOT_FINITE
     assert not refusal.is_seen
 
@@ -58,15 +63,15 @@ def test_one_weight_that_is_not_finite_is_enough(value):
 def test_what_is_refused_says_why_and_whether_a_curious_server_can_read_it(
     weights, n, why, is_seen
 ):
-    refusal = Vetting().refusal(weights, n, np.zeros(SMALL.size, np.float32))
+    refusal = refusal_of(weights, n, np.zeros(SMALL.size, np.float32))
     assert refusal.why.startswith(why.replace("\\", ""))
     assert refusal.is_seen == is_seen
 
 
 def test_what_is_just_within_the_limits_is_taken():
     zero = np.zeros(SMALL.size, np.float32)
-    assert Vetting().refusal(with_one(100), 100_000, zero) is None
-    assert ANY_FINITE.refusal(with_one(3e38), 10**12, zero) is None
+    assert refusal_of(with_one(100), 100_000, zero) is None
+    assert refusal_of(with_one(3e38), 10**12, zero, ANY_FINITE) is None
 
 
 @pytest.mark.parametrize("limits", [{"most_norm": 0.0}, {"most_norm": math.nan}])

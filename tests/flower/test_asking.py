@@ -1,6 +1,7 @@
 import pytest
 
 from tests.flower.making import make_campaign
+from tests.maps.making import Bumps
 from veilmap.errors import UserError
 from veilmap.federation.plan import Training
 from veilmap.flower.asking import campaign_for
@@ -28,6 +29,11 @@ def test_a_time_with_an_offset_is_that_moment():
     assert make(first="2024-01-01T02:00+02:00").first_s == 1_704_067_200
 
 
+def test_nodes_train_the_papers_network_alone():
+    with pytest.raises(UserError, match="train the paper's network, got map bumps:width=6; leave"):
+        make(map=Bumps())
+
+
 def test_it_travels_as_text():
     campaign = make(label_offset_dbm="none")
     assert Campaign.of_text(campaign.text) == campaign
@@ -45,7 +51,7 @@ def test_all_that_a_server_cannot_know_is_named_at_once():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "a campaign is JSON"),
+        ("{", "a campaign must be JSON"),
         ("{}", "campaign: cell is missing; add it"),
         ('{"cel": "a"}', "did you mean 'cell'"),
     ],

@@ -2,18 +2,12 @@
 
 import pytest
 
-from tests.flower.federation import USERS, engine, running, weights_in
+from tests.flower.federation import USERS, engine, weights_in
 from tests.flower.machines.loopback import wait
 from tests.flower.making import largest_difference
 from veilmap.flower.machines import admission
 
 pytestmark = pytest.mark.machines
-
-
-@pytest.fixture(scope="module")
-def federation(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("federation")) as made:
-        yield made
 
 
 def test_broken_hostile_and_dying_nodes_do_not_end_a_run(federation):

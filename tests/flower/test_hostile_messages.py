@@ -68,8 +68,8 @@ def sent(record, metrics=FIVE):
     return RecordDict({ARRAYS: record, METRICS: metrics})
 
 
-NONE = "an answer that is none"
-TYPE = "weights that are no float32"
+NONE = "malformed reply"
+TYPE = "weights that are not float32"
 ARRAYS_OF_STRANGERS = {
     "more declared than there is": (packed(saved(ZERO, declared((SIZE + 9,)))), NONE),
     "terabytes declared": (packed(saved(ZERO, declared((10**13,)))), NONE),
@@ -123,7 +123,7 @@ def message(content, node=10):
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-def test_a_server_says_in_a_line_why_an_answer_is_none(case):
+def test_a_server_says_in_a_line_why_an_answer_is_malformed(case):
     content, why = ANSWERS[case]
     found = unpack(message(content))
     assert re.search(why, found), found

@@ -43,7 +43,7 @@ def test_under_secure_aggregation_not_even_the_same_request_comes_again():
 def test_the_same_measurements_in_another_guise_are_kept_back(other):
     ledger = Ledger(0).with_(entry())
     assert list(ledger.objections(entry(**other), again=True)) == [
-        "has answered for these measurements before"
+        "has already answered for these measurements"
     ]
 
 

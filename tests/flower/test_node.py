@@ -59,7 +59,7 @@ def test_a_request_that_comes_again_gets_the_same_answer():
 
 def test_other_weights_for_the_same_round_are_refused():
     _, ledger = answer()
-    with pytest.raises(RefusalError, match="has answered for these measurements before"):
+    with pytest.raises(RefusalError, match="has already answered for these measurements"):
         answer(ledger=ledger, weights=WEIGHTS * 2)
 
 
@@ -96,7 +96,7 @@ def test_measurements_that_come_late_are_not_answered_for_again():
     """The same request, other rows, the same noise: the difference would be the new rows."""
     half = {1: OWN[1].take(np.arange(len(OWN[1]) // 2))}
     _, ledger = answer(own=half)
-    with pytest.raises(RefusalError, match="has answered for these measurements before"):
+    with pytest.raises(RefusalError, match="has already answered for these measurements"):
         answer(ledger=ledger)
     again, _ = answer(ledger=ledger, own=half)
     assert again is not None
@@ -146,7 +146,7 @@ def test_in_a_sum_also_a_zero_is_entered():
     secure = make_campaign(secure_aggregation=True)
     sent, ledger = answer(Minimum(points=10**6), campaign=secure)
     assert sent is None
-    with pytest.raises(RefusalError, match="has answered for these measurements before"):
+    with pytest.raises(RefusalError, match="has already answered for these measurements"):
         answer(Minimum(points=10**6), ledger, campaign=secure)
 
 

@@ -6,19 +6,13 @@ import signal
 import psutil
 import pytest
 
-from tests.flower.federation import USERS, engine, running, weights_in
+from tests.flower.federation import USERS, engine, weights_in
 from tests.flower.machines.loopback import wait
 from tests.flower.making import largest_difference
 from veilmap.attacks.secure_sum import SUM
 from veilmap.transcript import Transcript
 
 pytestmark = pytest.mark.machines
-
-
-@pytest.fixture(scope="module")
-def federation(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("federation")) as made:
-        yield made
 
 
 def test_the_weights_are_those_of_one_process_though_the_superlink_dies(federation):

@@ -170,7 +170,7 @@ def test_nobody_takes_part_twice_in_a_round(tmp_path):
     federated(campaign, grid, tmp_path / "out")
     again = federated(campaign, grid, tmp_path / "again")
     assert set(again.history[0].left_out) == {*USERS, SUM}
-    assert again.history[0].left_out["u0"] == "has answered for these measurements before"
+    assert again.history[0].left_out["u0"] == "has already answered for these measurements"
 
 
 def test_a_server_cannot_ask_the_others_for_something_else(tmp_path):
@@ -237,12 +237,12 @@ def test_nonsense_in_any_step_leaves_its_sender_out(tmp_path):
         nonsense.train(action)(lambda message, context: Message(RecordDict(), reply_to=message))
     campaign = make_campaign(secure_aggregation=True)
     journal = federated(campaign, make_grid(tmp_path, apps={12: nonsense}), tmp_path / "out")
-    assert "an answer that is none" in journal.history[0].left_out["u2"]
+    assert "malformed reply" in journal.history[0].left_out["u2"]
 
 
 def test_the_sum_can_be_attacked_as_any_user(tmp_path):
     campaign = make_campaign(secure_aggregation=True)
     federated(campaign, make_grid(tmp_path), tmp_path / "out")
-    found = attack(tmp_path / "out", data=DATA, method="neurons")
+    found = attack(tmp_path / "out", data=DATA, method="first_layer")
     assert found.target == SUM
-    assert found.scores["neurons"].distance_median_m is not None
+    assert found.scores["first_layer"].distance_median_m is not None

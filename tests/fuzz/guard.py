@@ -34,9 +34,9 @@ FORM = settings.get_profile(f"fuzz {os.environ.get('VEILMAP_FUZZ', 'quick')}")
 
 # What the user can do: a verb after the fault, or the demand that the value does not meet.
 WAY_OUT = re.compile(
-    r"[;:,(] (?:\w+ ){0,6}?(add|allow|check|choose|convert|copy|drop|fetch|give|keep|leave|loosen|"
-    r"lower|make|map|mend|name|pack|put|read|remove|rename|restore|run|save|separate|take|train|"
-    r"unpack|write)\b|\bdid you mean\b|\bit has: |\bmust (be|have|end|not)\b|\bshould\b|"
+    r"[;:,(] (?:\w+ ){0,6}?(add|allow|check|choose|convert|copy|drop|fetch|fix|give|keep|leave|"
+    r"loosen|lower|make|map|mend|name|pack|put|read|remove|rename|restore|run|save|separate|take|"
+    r"train|unpack|write)\b|\bdid you mean\b|\bit has: |\bmust (be|have|end|not)\b|\bshould\b|"
     r"\bneeds? one\b"
 )
 

@@ -31,14 +31,15 @@ from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.stage_file import StageFile
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
 from veilmap.metrics.rows import MapFigures, TrialRow
 from veilmap.reproduction.reproduce import findings_of
 from veilmap.signal_map.signal_map import SCHEMA, MapFacts, SignalMap
 from veilmap.study.compare import compare
+from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
-from veilmap.study.seen import open_seen
 from veilmap.study.settings import RunSettings
 from veilmap.sweeping.spec import read_spec
 from veilmap.transcript import Transcript
@@ -94,7 +95,7 @@ def _model(facts: bytes) -> bytes:
 
 def _part(facts: bytes) -> bytes:
     weights = np.linspace(-1, 1, NETWORK.size, dtype=np.float32)
-    tensors = {"weights_before": weights, "weights_after": np.stack([weights, weights])}
+    tensors = {"state.weights": weights, "message.weights": np.stack([weights, weights])}
     return save(tensors, {"observations": _text(facts)})
 
 
@@ -112,7 +113,7 @@ def _json(content: object) -> bytes:
 
 @cache
 def _header() -> bytes:
-    return _json({"schema": transcript.SCHEMA, **asdict(TRANSCRIPT_HEADER)})
+    return transcript.header_bytes(TRANSCRIPT_HEADER)
 
 
 def _with_header(folder: Path) -> None:
@@ -187,12 +188,12 @@ def _read_header(path: Path) -> None:
 
 def _facts() -> MapFacts:
     scaler, area = Scaler((0.0, 0.0), (9.0, 9.0)), Area(0, 0, 9, 9)
-    return MapFacts("a", NETWORK, scaler, -96.0, area, Projection(32630))
+    return MapFacts("a", NetworkMap.of(NETWORK), scaler, -96.0, area, Projection(32630))
 
 
 RECORDS = {
     "model.safetensors": Record(
-        _json({"schema": SCHEMA, "facts": asdict(_facts())}), SignalMap.load, _model
+        _json({"schema": SCHEMA, "facts": _facts().as_dict()}), SignalMap.load, _model
     ),
     "transcript.json": Record(_header(), _read_header),
     "round-000001-0001.safetensors": Record(
@@ -213,7 +214,7 @@ RECORDS = {
         _json(RESULTS), lambda path: compare(path, path.with_name("other.json")), beside=_with_other
     ),
     "board/results.json": Record(_json(BOARD), lambda path: findings_of(path.parent)),
-    "settings.json": Record(_settings(), lambda path: open_seen(path.parent), beside=_with_run),
+    "settings.json": Record(_settings(), lambda path: open_evidence(path.parent), beside=_with_run),
     "places.npz": Record(
         np.arange(48.0).tobytes(),
         _giving_up(lambda path: unpack(path.read_bytes()), ValueError),

@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "a.json b.json",
     "map": "run --out map.tif",
     "tune": "gone.csv",
+    "methods": "",
     "stitch": "data.csv --out taken",
     "simulate campus": "--out taken",
     "simulate london": "--out taken",

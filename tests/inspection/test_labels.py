@@ -1,6 +1,6 @@
 import pytest
 
-from veilmap.inspection.labels import counted, short_names, shortened, shown_users
+from veilmap.inspection.labels import short_names, shortened, shown_users
 
 
 def test_a_long_name_keeps_its_head_and_its_tail():
@@ -17,10 +17,6 @@ def test_a_shortened_name_has_exactly_the_allowed_length(longest):
 def test_names_that_look_alike_when_short_are_numbered():
     names = ["session-0000-001", "session-0001-001", "b"]
     assert short_names(names) == ("session…-001 (1)", "session…-001 (2)", "b")
-
-
-def test_counts_have_the_right_number():
-    assert (counted(1, "user"), counted(1200, "user")) == ("1 user", "1,200 users")
 
 
 def test_it_is_said_when_not_everybody_is_shown():

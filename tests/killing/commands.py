@@ -17,7 +17,7 @@ hidden = [8]
 activations = ["relu"]
 dropout = [0.0]
 [attacks]
-method = "neurons"
+method = "first_layer"
 [[runs]]
 name = "plain"
 configuration = "fedsgd:learning_rate={rate}"
@@ -27,12 +27,12 @@ TINY = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout
 OLD_RUN = ("train", "data.parquet", "--out", "run", *TINY, "--learning-rate", "1e-5")
 AUDIT = (
     *("audit", "data.parquet", "--out", "out", *TINY, "--seeds", "2"),
-    *("--method", "neurons", "--configurations", "fedavg", "fedsgd"),
+    *("--method", "first_layer", "--configurations", "fedavg", "fedsgd"),
 )
 COMMANDS = {
     "train": ("train", "data.parquet", "--out", "out/run", *TINY),
     "train --overwrite": ("train", "data.parquet", "--out", "run", "--overwrite", *TINY),
-    "attack": ("attack", "run", "--out", "out", "--method", "neurons"),
+    "attack": ("attack", "run", "--out", "out", "--method", "first_layer"),
     "sweep": ("sweep", "spec.toml", "--data", "data.parquet", "--out", "out", "--seeds", "2"),
     "reproduce": (
         *("reproduce", "fig:eta_tuning_1_week", "--data", "data.parquet", "--out", "out"),

@@ -16,9 +16,10 @@ class Forks:
     def __init__(self, folder: Path) -> None:
         self._folder, self._count = folder, 0
         self._place = make_place(folder / "place")
+        self.compiled = folder / "compiled"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.killing.forking"],
-            env=environment(),
+            env={**environment(), "NUMBA_CACHE_DIR": str(self.compiled)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -86,6 +86,12 @@ def test_it_agrees_with_pot(sizes):
     assert emd_m(a, b, weights) == pytest.approx(expected, abs=1e-9)
 
 
+@given(POINTS, POINTS)
+def test_it_is_at_most_the_exact_distance(a, b):
+    exact = ot.emd2([], [], ot.dist(a, b, "euclidean"))
+    assert emd_m(a, b, projections=50) <= exact + 1e-9
+
+
 def test_the_place_on_earth_changes_nothing():
     a, b = cloud(300).round(3), cloud(200, seed=1).round(3)
     far = np.array([500_000.0, 5_700_000.0])
@@ -133,7 +139,7 @@ MISUSES = {
     "flat": ((np.zeros(4), GOOD), r"one row \(x, y\) per point, got shape \(4,\)"),
     "three columns": ((GOOD, np.zeros((4, 3))), r"set 2 of 2 .* got shape \(4, 3\)"),
     "a number": ((5.0, GOOD), r"got shape \(\)"),
-    "not finite": ((np.array([[0, np.nan]]), GOOD), "set 1 of 2 has 1 positions that are not"),
+    "not finite": ((np.array([[0, np.nan]]), GOOD), "set 1 of 2 has 1 non-finite position"),
     "negative": ((GOOD, GOOD, [2, -1]), "weights of set 1 of 2 .* got -1 to 2"),
     "no weight": ((GOOD, GOOD, None, [0, 0]), "not all 0, got 0 to 0"),
     "infinite weight": ((GOOD, GOOD, [1, np.inf]), "must be finite"),

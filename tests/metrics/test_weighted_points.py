@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from veilmap.errors import UserError, refuse
-from veilmap.metrics.weighted_points import as_arrays, heap_faults, on_shared_positions
+from veilmap.metrics.weighted_points import as_arrays, on_shared_positions, point_set_faults
 
 
 def test_weights_meet_at_distinct_positions():
@@ -25,10 +25,10 @@ def test_every_set_has_its_own_weights_or_none():
 
 def test_a_position_is_counted_once_however_much_of_it_is_not_finite():
     broken = np.array([[np.nan, 0], [np.inf, 0], [np.nan, np.nan], [0, 0], [0, 0]])
-    with pytest.raises(UserError, match="the set has 3 positions that are not finite"):
-        refuse(heap_faults([broken], [np.ones(5)]))
+    with pytest.raises(UserError, match="the set has 3 non-finite positions"):
+        refuse(point_set_faults([broken], [np.ones(5)]))
 
 
 def test_a_single_set_is_not_numbered_in_a_message():
     with pytest.raises(UserError, match=r"^the set has no points; give at least one$"):
-        refuse(heap_faults([np.zeros((0, 2))], [np.zeros(0)]))
+        refuse(point_set_faults([np.zeros((0, 2))], [np.zeros(0)]))

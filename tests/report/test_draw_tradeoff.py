@@ -4,13 +4,12 @@ import pytest
 from veilmap.canvas import png
 from veilmap.errors import UserError
 from veilmap.report.draw_tradeoff import (
-    PLAIN,
     TradeoffPanel,
     draw_tradeoff,
     draw_tradeoffs,
-    family_of,
     spreads,
 )
+from veilmap.report.looks import PLAIN
 
 
 def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
@@ -21,19 +20,6 @@ def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
         "rmse_db": rmse_db,
         "emd_paper": emd_paper,
     }
-
-
-@pytest.mark.parametrize(
-    ("configuration", "family"),
-    [
-        ("fedavg", PLAIN),
-        ("fedavg + diverse:eps_m=50", "diverse"),
-        ("cumulative fedsgd + farthest:eps_m=5,num=3 + dp:epsilon=1", "farthest + dp"),
-        ("fedavg + centre", "centre"),
-    ],
-)
-def test_a_family_is_the_steps_without_their_settings(configuration, family):
-    assert family_of(configuration) == family
 
 
 def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():
@@ -55,12 +41,12 @@ def test_every_attack_has_a_panel_and_every_defence_a_line():
     rows = [
         row(name, attack, seed, rmse_db=5 + place + seed, emd_paper=7 + place)
         for place, name in enumerate(names)
-        for attack in ("dlg", "search", "neurons")
+        for attack in ("dlg", "search", "first_layer")
         for seed in (0, 1)
     ]
     figure = draw_tradeoff(rows, "emd_paper", "EMD", "campus")
     panels = [axes for axes in figure.axes if axes.get_title()]
-    assert [axes.get_title() for axes in panels] == ["dlg", "search", "neurons"]
+    assert [axes.get_title() for axes in panels] == ["dlg", "search", "first_layer"]
     lines = {c.get_label(): c.lines[0].get_xydata() for c in panels[0].containers}
     np.testing.assert_array_equal(lines["diverse"], [[6.5, 8], [7.5, 9]])
     assert set(lines) == {PLAIN, "diverse", "$x"}
@@ -115,7 +101,7 @@ def test_one_attack_can_have_panels_of_several_figures():
 
 
 def test_every_column_ends_with_the_units_of_its_axis():
-    rows = [row("fedavg", attack) for attack in ("dlg", "search", "neurons")]
+    rows = [row("fedavg", attack) for attack in ("dlg", "search", "first_layer")]
     figure = draw_tradeoff(rows, "emd_paper", "EMD", "t")
     labelled = [bool(axes.get_xlabel()) for axes in figure.axes[:3]]
     assert labelled == [False, True, True]

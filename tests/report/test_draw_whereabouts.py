@@ -25,7 +25,7 @@ def drawn(axes, label):
 
 
 def test_every_attack_has_a_panel_with_equal_scales_and_units():
-    methods = dict.fromkeys(("dlg", "search", "neurons", "heatmap"), INSIDE)
+    methods = dict.fromkeys(("dlg", "search", "first_layer", "heatmap"), INSIDE)
     *panels, colour_bar = draw_whereabouts(methods, TRUTH, AREA, "t").axes
     assert [axes.get_title().split("\n")[0] for axes in panels] == list(methods)
     assert {axes.get_aspect() for axes in panels} == {1.0}

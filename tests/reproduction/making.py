@@ -36,7 +36,7 @@ def make_entry(label, title, lines, pictures=(), **fields) -> Entry:
 
 def make_board(beside="a town", seeds=5) -> Board:
     """Six claims: two hold, two do not, one is undecided, one cannot be told; three beside."""
-    attacks = {"search": FAILS, "neurons": UNDECIDED, "heatmap": UNKNOWN}
+    attacks = {"search": FAILS, "first_layer": UNDECIDED, "heatmap": UNKNOWN}
     eps = (
         make_line("EMD rises with eps", under=attacks.items(), beside=make_finding(FAILS)),
         make_line("fewer points are chosen", FAILS, beside=make_finding(HOLDS)),

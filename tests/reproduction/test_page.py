@@ -63,7 +63,7 @@ def test_every_claim_is_there_with_its_numbers_and_verdicts(html):
         "8.5 → 12.4 √m effect −3.94 (−5.7 to −2.1), 5 seeds",
         "✓ holds",
         "8.5 → 12.4 √m effect −3.94 (−5.7 to −2.1), 5 seeds ✗ does not hold",
-        "✗ search : does not hold ? neurons : undecided – heatmap : cannot be told",
+        "✗ search : does not hold ? first_layer : undecided – heatmap : cannot be told",
     ]
     assert [row[0] for row in rows_of(html)] == [
         "EMD rises with eps",

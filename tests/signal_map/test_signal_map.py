@@ -5,18 +5,20 @@ import numpy as np
 import pytest
 import rasterio
 from matplotlib.image import imread
+from safetensors import safe_open
+from safetensors.numpy import save
 
 from tests.conftest import UNIT_SCALER
 from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.geo import Projection
-from veilmap.model.network import Network
+from veilmap.maps.network_map import NetworkMap
 from veilmap.signal_map.export import export
 from veilmap.signal_map.picture import DPI, LEFT, TOP
 from veilmap.signal_map.raster import Raster
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
 
-NETWORK = Network(hidden=(16,), activations=("tanh",), dropout=(0.0,))
+NETWORK = NetworkMap(hidden=(16,), activations=("tanh",), dropout=(0.0,))
 AREA = Area(699_000.0, 5_708_000.0, 700_000.0, 5_708_600.0)
 
 
@@ -24,7 +26,7 @@ AREA = Area(699_000.0, 5_708_000.0, 700_000.0, 5_708_600.0)
 def signal_map() -> SignalMap:
     scaler = type(UNIT_SCALER)((699_500.0, 5_708_300.0), (300.0, 200.0))
     facts = MapFacts("x204", NETWORK, scaler, -96.0, AREA, Projection(32630))
-    return SignalMap(facts, NETWORK.initialise(1) * 5)
+    return SignalMap(facts, {"weights": NETWORK.initialise(1) * 5})
 
 
 def test_saved_and_loaded_it_predicts_the_same(signal_map, tmp_path):
@@ -32,6 +34,18 @@ def test_saved_and_loaded_it_predicts_the_same(signal_map, tmp_path):
     loaded = SignalMap.load(tmp_path / "model.safetensors")
     assert loaded.facts == signal_map.facts
     assert (loaded.weights == signal_map.weights).all()
+
+
+def test_a_model_of_the_first_version_is_still_read(signal_map, tmp_path):
+    path = tmp_path / "model.safetensors"
+    signal_map.save(path)
+    with safe_open(path, framework="numpy") as file:
+        content = json.loads(file.metadata()["veilmap_model"])
+    family = content["facts"].pop("map")
+    content["facts"]["network"] = {key: family[key] for key in family if key != "name"}
+    first = json.dumps({**content, "schema": 1})
+    path.write_bytes(save({"weights": signal_map.weights}, {"veilmap_model": first}))
+    assert SignalMap.load(path).facts == signal_map.facts
 
 
 def test_degrees_and_metres_agree(signal_map):
@@ -61,7 +75,7 @@ def test_a_resolution_that_would_fill_the_memory_is_refused(signal_map):
 def test_an_area_without_extent_is_one_pixel(signal_map):
     point = Area(699_000.0, 5_708_000.0, 699_000.0, 5_708_000.0)
     facts = MapFacts("x", NETWORK, signal_map.facts.scaler, 0.0, point, Projection(32630))
-    assert Raster.of(SignalMap(facts, signal_map.weights)).rsrp_dbm.shape == (1, 1)
+    assert Raster.of(SignalMap(facts, signal_map.state)).rsrp_dbm.shape == (1, 1)
 
 
 def test_rasterio_reads_the_geotiff_as_it_was_meant(signal_map, tmp_path):
@@ -128,8 +142,8 @@ def test_a_geojson_that_nobody_could_open_is_refused(signal_map, tmp_path):
 
 
 def test_a_model_that_is_not_finite_is_refused(signal_map, tmp_path):
-    SignalMap(signal_map.facts, signal_map.weights * np.nan).save(tmp_path / "model")
-    with pytest.raises(UserError, match="holds weights that are not finite"):
+    SignalMap(signal_map.facts, {"weights": signal_map.weights * np.nan}).save(tmp_path / "model")
+    with pytest.raises(UserError, match="holds numbers that are not finite"):
         SignalMap.load(tmp_path / "model")
 
 
@@ -142,6 +156,6 @@ def test_what_is_no_model_is_one_line(tmp_path):
 
 
 def test_a_model_whose_weights_do_not_fit_is_refused(signal_map, tmp_path):
-    SignalMap(signal_map.facts, signal_map.weights[:-1]).save(tmp_path / "model")
+    SignalMap(signal_map.facts, {"weights": signal_map.weights[:-1]}).save(tmp_path / "model")
     with pytest.raises(UserError, match="but its network has 65"):
         SignalMap.load(tmp_path / "model")

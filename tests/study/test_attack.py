@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.study.foreign_attacks import Corner
+from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.geo import Projection
+from veilmap.report.attack_pictures import attack_pictures
 from veilmap.sources.reader import read
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
@@ -27,7 +30,7 @@ SMALL = {
     "epochs": 1,
     "interval": "3h",
 }
-METHODS = ("dlg", "search", "neurons", "heatmap")
+METHODS = ("dlg", "search", "first_layer", "heatmap")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,7 @@ def run(campus_file, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def attacked(run, tmp_path_factory):
     out = tmp_path_factory.mktemp("attacks") / "out"
-    return attack(run, out=out, max_iterations=300, cells=100, finest_m=60.0), out
+    return attack(run, out=out, max_iterations=300, grid_cells=100, finest_m=60.0), out
 
 
 def test_every_method_attacks_every_round_of_the_densest_user(run, attacked):
@@ -58,7 +61,7 @@ def test_every_method_attacks_every_round_of_the_densest_user(run, attacked):
 
 def test_the_strong_attacks_come_close_and_random_points_do_not(attacked):
     result, _ = attacked
-    for name in ("search", "neurons"):
+    for name in ("search", "first_layer"):
         scores = result.scores[name]
         assert scores.distance_median_m < 30
         assert scores.emd_m < 0.5 * scores.emd_random_m
@@ -110,8 +113,8 @@ def test_results_are_not_replaced_unasked(run, tmp_path):
     out = tmp_path / "out"
     attack(run, out=out, method=("search",))
     with pytest.raises(UserError, match="holds results already; choose another --out"):
-        attack(run, out=out, method=("neurons",))
-    attack(run, out=out, method=("neurons",), overwrite=True)
+        attack(run, out=out, method=("first_layer",))
+    attack(run, out=out, method=("first_layer",), overwrite=True)
     assert len(json.loads((out / "results.json").read_text())["rows"]) == 1
 
 
@@ -138,10 +141,10 @@ def test_a_start_at_the_true_centroid_is_an_oracle(run):
 @pytest.mark.parametrize("fraction", [1.0, 0.5])
 def test_the_sum_of_all_users_is_attacked_under_secure_aggregation(campus_file, tmp_path, fraction):
     train(read(campus_file), out=tmp_path / "run", fraction=fraction, **SMALL)
-    result = attack(tmp_path / "run", method=("search", "neurons"), secure_aggregation=True)
+    result = attack(tmp_path / "run", method=("search", "first_layer"), secure_aggregation=True)
     observed = list(RunFolder(tmp_path / "run").load_transcript())
     assert result.target == SUM
-    for found in result.found["neurons"]:
+    for found in result.found["first_layer"]:
         of_round = [each for each in observed if each.round == found.round]
         assert found.n == sum(each.n for each in of_round) == len(result.truth[found.round])
     assert result.scores["search"].distance_median_m < 60
@@ -154,7 +157,7 @@ def test_a_target_makes_no_sense_under_secure_aggregation(run):
 
 def test_theorem_1_predicts_where_lemma_1_places_the_user(run):
     """One full-batch step without dropout: the theory's g is what the update sums up."""
-    result = attack(run, method=("neurons",), theory=True)
+    result = attack(run, method=("first_layer",), theory=True)
     assert set(result.predicted) == set(result.norms)
     scaler = result.header.side_knowledge.scaler
     for seen in RunFolder(run).load_transcript():
@@ -171,7 +174,7 @@ def test_theorem_1_predicts_where_lemma_1_places_the_user(run):
 
 def test_theory_is_silent_about_cumulative_training(campus_file, tmp_path):
     train(read(campus_file), out=tmp_path / "run", **{**SMALL, "interval": "1d"}, cumulative=True)
-    result = attack(tmp_path / "run", method=("neurons",), theory=True)
+    result = attack(tmp_path / "run", method=("first_layer",), theory=True)
     assert set(result.predicted.values()) == {None}
 
 
@@ -179,14 +182,14 @@ def test_a_run_is_never_replaced_by_an_attack(run):
     before = (run / "results.json").read_bytes()
     for folder in (run, run / "transcript"):
         with pytest.raises(UserError, match="holds a run or a transcript; choose another --out"):
-            attack(run, method=("neurons",), out=folder, overwrite=True)
+            attack(run, method=("first_layer",), out=folder, overwrite=True)
     assert (run / "results.json").read_bytes() == before
 
 
 def test_pictures_of_an_earlier_attack_do_not_stay(run, tmp_path):
     (tmp_path / "whereabouts.png").write_bytes(b"old")
     (tmp_path / "mine.txt").write_bytes(b"mine")
-    attack(run, method=("neurons",), out=tmp_path)
+    attack(run, method=("first_layer",), out=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "results.json", "found.geojson", "mine.txt",
     }  # fmt: skip
@@ -222,17 +225,17 @@ def test_the_clock_and_cell_of_a_run_are_its_own(run):
 
 def test_a_run_whose_data_is_gone_is_attacked_without_truth(small_campus, tmp_path):
     train(small_campus, out=tmp_path / "run", **SMALL)
-    result = attack(tmp_path / "run", method=("neurons",), out=tmp_path / "out")
+    result = attack(tmp_path / "run", method=("first_layer",), out=tmp_path / "out")
     assert result.truth is None
     assert "--data" in result.why_no_truth
-    scores = result.scores["neurons"]
+    scores = result.scores["first_layer"]
     assert (scores.emd_m, scores.home_error_m) == (None, None)
     assert scores.places
     (row,) = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
     assert (row["emd_m"], row["diverged_share"]) == (None, 0)
-    given = attack(tmp_path / "run", method=("neurons",), data=small_campus)
-    assert given.scores["neurons"].distance_median_m < 30
-    assert given.scores["neurons"].places == scores.places
+    given = attack(tmp_path / "run", method=("first_layer",), data=small_campus)
+    assert given.scores["first_layer"].distance_median_m < 30
+    assert given.scores["first_layer"].places == scores.places
 
 
 def test_other_data_than_the_runs_is_refused(run, small_campus):
@@ -248,13 +251,13 @@ def test_start_centroid_needs_the_truth(small_campus, tmp_path):
 
 
 def test_a_transcript_is_attacked_with_the_truth_from_a_table(run, small_campus):
-    whole = attack(run, method=("neurons",))
-    result = attack(run / "transcript", method=("neurons",), data=small_campus)
+    whole = attack(run, method=("first_layer",))
+    result = attack(run / "transcript", method=("first_layer",), data=small_campus)
     assert result.target == whole.target
     # The run set test rows aside; the table has them too.
     for t, data in result.truth.items():
         assert len(data) >= len(whole.truth[t])
-    assert result.scores["neurons"].distance_median_m < 40
+    assert result.scores["first_layer"].distance_median_m < 40
 
 
 def test_a_table_without_the_users_rows_is_refused(run, small_campus):
@@ -273,11 +276,11 @@ def test_the_five_lines_of_the_docs_write_a_transcript_that_can_be_attacked(tmp_
         if "TranscriptWriter" in block
     )
     exec(compile(code, "docs/transcript.md", "exec"), {})  # noqa: S102
-    result = attack("transcript", method=METHODS, cells=100, max_iterations=2000, starts=5)
+    result = attack("transcript", method=METHODS, grid_cells=100, max_iterations=2000, starts=5)
     assert result.target == "phone 7"
     scaler = result.header.side_knowledge.scaler
     place_m = scaler.metres(np.array([0.5, -0.3]))
-    for name in ("search", "neurons", "heatmap", "dlg"):
+    for name in ("search", "first_layer", "heatmap", "dlg"):
         first = result.found[name][0]
         assert np.linalg.norm(first.xy_m - place_m) < 15, name
 
@@ -298,7 +301,7 @@ def test_settings_and_keywords_do_not_mix(run):
 
 def test_the_same_seed_gives_the_same_bits(run):
     one, again = (
-        attack(run, method=("dlg", "heatmap"), max_iterations=20, cells=50, finest_m=100.0)
+        attack(run, method=("dlg", "heatmap"), max_iterations=20, grid_cells=50, finest_m=100.0)
         for _ in range(2)
     )
     for name in ("dlg", "heatmap"):
@@ -310,7 +313,7 @@ def test_the_same_seed_gives_the_same_bits(run):
 def test_training_again_removes_the_attack_on_the_run_before(campus_file, tmp_path):
     measurements = read(campus_file)
     train(measurements, out=tmp_path / "run", **SMALL)
-    attack(tmp_path / "run", method=("neurons",), out=tmp_path / "run" / "attack")
+    attack(tmp_path / "run", method=("first_layer",), out=tmp_path / "run" / "attack")
     train(measurements, out=tmp_path / "run", overwrite=True, **SMALL)
     assert not (tmp_path / "run" / "attack" / "results.json").exists()
 
@@ -321,8 +324,61 @@ def test_a_run_from_before_there_were_defences_is_read(run, tmp_path):
     record = json.loads((old / "settings.json").read_text())
     del record["protection"]
     (old / "settings.json").write_text(json.dumps(record))
-    result = attack(old, method="neurons")
-    assert result.scores == replace_seconds(attack(run, method="neurons").scores, result.scores)
+    result = attack(old, method="first_layer")
+    assert result.scores == replace_seconds(attack(run, method="first_layer").scores, result.scores)
+
+
+def test_an_attack_of_anybody_runs_among_ours(run, tmp_path):
+    out, mine = tmp_path / "out", Corner(depth=0.0, knows=True)
+    result = attack(run, out=out, method=["first_layer", mine])
+    assert list(result.scores) == ["first_layer", "corner:depth=0,knows=True"]
+    alone = attack(run, method="first_layer")
+    assert result.scores["first_layer"].emd_m == alone.scores["first_layer"].emd_m
+    scores = result.scores["corner:depth=0,knows=True"]
+    corner_m = [result.area.x_min_m, result.area.y_min_m]
+    assert scores.places[0].xy_m == pytest.approx(corner_m)
+    assert scores.diverged_share == 0
+    assert "what corner:depth=0,knows=True knows" in result.oracle
+    content = json.loads((out / "results.json").read_text())
+    assert [row["attack"] for row in content["rows"]] == list(result.scores)
+    assert content["settings"]["who"]["method"] == list(result.scores)
+    assert {line["cosine"] for line in content["history"] if "corner" in line["attack"]} == {None}
+    features = json.loads((out / "found.geojson").read_text())["features"]
+    assert (
+        sum("corner" in each["properties"]["attack"] for each in features) == len(result.norms) + 1
+    )
+    drawn = attack_pictures(result)
+    assert set(drawn) == {"whereabouts.png", "rounds.png"}
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_an_attack_gets_a_long_series_in_one_call_if_it_asks_for_that(run, monkeypatch, joint):
+    monkeypatch.setitem(UPDATES_AT_ONCE, "cpu", 3)
+    monkeypatch.setattr(Corner, "all_at_once", joint, raising=False)
+    calls, attacks = [], Corner.attack
+    monkeypatch.setattr(
+        Corner, "attack", lambda self, g: calls.append(len(g.observations)) or attacks(self, g)
+    )
+    rounds = len(attack(run, method=[Corner()]).norms)
+    assert rounds > 3
+    assert calls == ([rounds] if joint else [3] * (rounds // 3) + [rounds % 3] * (rounds % 3 > 0))
+
+
+class Blind(Corner):
+    """Reads no map at all."""
+
+    name = "blind"
+
+    def reads(self, header):
+        return False
+
+
+def test_an_attack_that_cannot_read_the_map_is_left_out(run):
+    result = attack(run, method=["first_layer", Blind()])
+    assert result.unread == ("blind:depth=10",)
+    assert list(result.scores) == ["first_layer"]
+    with pytest.raises(UserError, match="can read this kind of map: blind:depth=10; add dlg or"):
+        attack(run, method=[Blind()])
 
 
 def replace_seconds(scores, like):

@@ -111,7 +111,8 @@ def test_units_may_be_left_out():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fartest", "unknown defence 'fartest'; choose from: diverse, farthest, random"),
+        ("fartest", "unknown defence 'fartest'; choose one of: diverse, farthest, random"),
+        ("farthest,diverse", "unknown defence .*; write spaces between steps"),
         ("diverse:eps", "cannot read 'diverse:eps'"),
         ("diverse:eps=", "cannot read"),
         ("diverse:epz=5", "unknown setting 'epz'; choose one of: eps_m, size"),

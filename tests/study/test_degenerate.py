@@ -18,14 +18,13 @@ from veilmap.study.attack import attack
 from veilmap.study.attack_files import attack_results
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.degenerate import ONE_PLACE, ONE_SIGNAL
+from veilmap.study.evidence.evidence import KeptUpdates, evidence_of
 from veilmap.study.prepare import prepare
-from veilmap.study.recorded import Recorded
-from veilmap.study.seen import seen_of
 from veilmap.study.settings import RunSettings
 
 LITTLE = {"hidden": [8, 6], "activations": ["relu", "sigmoid"], "dropout": [0.0, 0.0]}
 OPTIONS = ["--hidden", "8", "6", "--activations", "relu", "sigmoid", "--dropout", "0", "0"]
-QUICK = {"max_iterations": 20, "cells": 16, "finest_m": 200.0}
+QUICK = {"max_iterations": 20, "grid_cells": 16, "finest_m": 200.0}
 ONE_LAT, ONE_LON, ONE_DBM = (
     pl.lit(value).alias(name)
     for name, value in {"lat_deg": 51.5, "lon_deg": -0.1, "rsrp_dbm": -90.0}.items()
@@ -66,7 +65,7 @@ def test_from_training_to_attack_nothing_is_nan_and_the_reason_is_said(name, tmp
     degenerate(name).write_parquet(path)
     out, _ = run(capsys, "train", path, *OPTIONS, "--interval", "1d", "--out", tmp_path / "run")
     told, _ = run(
-        capsys, "attack", tmp_path / "run", "--max-iterations", "20", "--cells", "16",
+        capsys, "attack", tmp_path / "run", "--max-iterations", "20", "--grid-cells", "16",
         "--finest", "200", "--theory",
     )  # fmt: skip
     for text in SAID[name]:
@@ -84,8 +83,8 @@ def seen_with(after):
     prepared = prepare(data, RunSettings.of(**LITTLE, interval="1w"))
     this = prepared.rounds[0]
     weights = prepared.plan.network.initialise(0)
-    update = Observation(this.number, "u0", weights, after(weights), 5, this.start_s)
-    return seen_of(prepared, [update])
+    update = Observation.of_weights(this.number, "u0", weights, after(weights), 5, this.start_s)
+    return evidence_of(prepared, [update])
 
 
 UPDATES = {
@@ -128,6 +127,6 @@ def test_scores_that_are_no_number_are_refused_where_they_arise():
 
 def test_recorded_nothing_is_an_error_that_says_what_may_be_wrong():
     seen = seen_with(UPDATES["zero"])
-    empty = replace(seen, transcript=Recorded(seen.transcript.header, []))
+    empty = replace(seen, updates=KeptUpdates(seen.updates.header, []))
     with pytest.raises(UserError, match="or what phones sent was no update; train again"):
         attack(empty, AttackSettings.of(**QUICK))

@@ -11,7 +11,7 @@ from veilmap.study.settings import RunSettings
 from veilmap.study.train import train
 
 SMALL = {"hidden": [4], "activations": ["relu"], "dropout": [0.0], "split": "random"}
-QUICK = {"method": "search,neurons", "cells": 20, "finest_m": 200.0}
+QUICK = {"method": "search,first_layer", "grid_cells": 20, "finest_m": 200.0}
 ROWS = 40
 
 

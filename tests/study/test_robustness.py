@@ -26,14 +26,14 @@ def test_garbage_is_counted_in_the_history_and_the_record_says_that_it_is_simula
     run = train(crowd, out=tmp_path, broken=["u1=nan"], aggregation="median", **LITTLE)
     content = json.loads((tmp_path / "results.json").read_bytes())
     assert [line["refused"] for line in content["history"]] == [
-        {"u1": "weights that are not finite"}
+        {"u1": "numbers that are not finite"}
     ] * len(run.history)
     assert [line["users"] for line in content["history"]] == [2] * len(run.history)
     settings = json.loads((tmp_path / "settings.json").read_bytes())
     assert settings["robustness"] == {"broken": ["u1=nan"]}
     assert settings["training"]["aggregation"] == "median"
     assert content["rows"][0]["configuration"] == "fedavg:aggregation=median + centre"
-    why = r"of user 'u1' were refused \(weights that are not finite\); choose one of: u2, u0"
+    why = r"of user 'u1' were refused \(numbers that are not finite\); choose one of: u2, u0"
     with pytest.raises(UserError, match=why):
         attack(tmp_path, AttackSettings.of(target="u1"))
     (tmp_path / "results.json").write_text('{"history": [1]}')

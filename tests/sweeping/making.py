@@ -14,7 +14,7 @@ from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Data, Runs, Spec
 
 TINY = {"interval": "1w", "hidden": (4,), "activations": ("relu",), "dropout": (0.0,)}
-QUICK = {"method": "neurons"}
+QUICK = {"method": "first_layer"}
 
 
 def make_data(rows=160, users=2) -> Measurements:

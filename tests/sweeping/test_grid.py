@@ -76,7 +76,7 @@ def test_a_run_has_its_keys_its_seed_and_its_trial(cohort):
         seeds=(0, 1),
         configuration="{scheme} + farthest:num={num} (on {target})",
         settings={**TINY, "interval": "{T}"},
-        attacks={"method": "neurons", "every": "{every}"},
+        attacks={"method": "first_layer", "every": "{every}"},
         over={"scheme": {"SGD": "fedsgd"}, "num": [1, 5], "T": {"a": {"T": "1d", "every": 2}}},
         only_round=2,
         times=3,

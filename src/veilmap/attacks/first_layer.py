@@ -6,21 +6,20 @@ centroid of half a plane, one for every unit.
 """
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.attacks.reconstruction import Cloud, Reconstruction, one_by_one
+from veilmap.attacks.attack import AttackInput, reads_dense
+from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import Scaler
-from veilmap.model.device import DeviceName
 
 
 @dataclass(frozen=True)
-class Neurons:
+class FirstLayer:
     """The location x_DLG of Lemma 1 from all hidden units of the first layer.
 
     The location found is the mean of the ratios inside the area, weighted by |Δb1[h]|: a unit that
@@ -29,17 +28,20 @@ class Neurons:
     of the sums.
     """
 
+    name = "first_layer"
     oracle = False
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None] = lambda count: None,
-        device: DeviceName = "cpu",
-    ) -> list[Reconstruction]:
-        """One reconstruction per update, on no GPU: to bring it there would take longer."""
-        return one_by_one(self.one, header, observations, on_done)
+    def reads(self, header: Header) -> bool:
+        """Dense networks only."""
+        return reads_dense(header)
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """One reconstruction per update, never on a GPU: the copy there would take longer."""
+        found = []
+        for observation in given.observations:
+            found.append(self.one(given.header, observation))
+            given.on_done(1)
+        return found
 
     def one(self, header: Header, observation: Observation) -> Reconstruction:
         """The location for one update."""

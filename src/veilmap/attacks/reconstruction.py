@@ -1,14 +1,13 @@
 """What an attack on one update comes to."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header
 
 
 class Outcome(Enum):
@@ -55,7 +54,8 @@ class Reconstruction:
         start_s: when the round began.
         n: the points the user trained on.
         xy_m: x_DLG, the one location found; NaN if there is none.
-        cosine: of the leaked gradient and the one that the result explains it by.
+        cosine: of the leaked gradient and the one that the result explains it by; NaN if the attack
+            does not explain the update.
         iterations: of the optimiser; 0 where there is none.
         seconds: spent on this attack; a batch's time is shared equally.
         outcome: how it ended.
@@ -81,10 +81,10 @@ class Reconstruction:
     def of(
         cls,
         observation: Observation,
-        xy_m: NDArray[np.float64],
+        xy_m: ArrayLike,
         *,
-        cosine: float,
-        seconds: float,
+        cosine: float = nan,
+        seconds: float = 0.0,
         outcome: Outcome = Outcome.SOLVED,
         cloud: Cloud | None = None,
         iterations: int = 0,
@@ -92,6 +92,7 @@ class Reconstruction:
         path_m: NDArray[np.float64] | None = None,
     ) -> "Reconstruction":
         """Of an observed update; without a cloud all weight is at the location found."""
+        xy_m = np.asarray(xy_m, np.float64)
         return cls(
             observation.round,
             observation.user,
@@ -112,17 +113,3 @@ class Reconstruction:
         """Of an update that is zero, at least in what an attack reads of it."""
         nowhere = np.full(2, np.nan)
         return cls.of(observation, nowhere, cosine=0.0, seconds=0.0, outcome=Outcome.NO_SIGNAL)
-
-
-def one_by_one(
-    one: Callable[[Header, Observation], Reconstruction],
-    header: Header,
-    observations: Sequence[Observation],
-    on_done: Callable[[int], None],
-) -> list[Reconstruction]:
-    """Attack one update after the other; ``on_done`` is told of each."""
-    found = []
-    for observation in observations:
-        found.append(one(header, observation))
-        on_done(1)
-    return found

@@ -24,4 +24,4 @@ def secure_sum(observations: Iterable[Observation]) -> Iterator[Observation]:
         if n <= 0:
             raise UserError(f"round {each.round} has {n} points in all; a sum needs some")
         after = (total / n).astype(np.float32)
-        yield Observation(each.round, SUM, each.weights_before, after, n, each.start_s)
+        yield Observation.of_weights(each.round, SUM, each.weights_before, after, n, each.start_s)

@@ -43,8 +43,8 @@ class AuditDlg(DlgSettings):
 
 @dataclass(frozen=True)
 class AuditHeatmap(Heatmap):
-    """Coarser cells, because there are many runs."""
+    """Coarser squares, because there are many runs."""
 
-    cells: int = 200
+    grid_cells: int = 200
     finest_m: float = 35.0
     close: float = 1.0

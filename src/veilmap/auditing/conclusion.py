@@ -23,6 +23,7 @@ from veilmap.errors import UserError
 from veilmap.experiments.result import TrialResult
 from veilmap.report.page.content import Content, Made
 from veilmap.settings import plain, toml
+from veilmap.study.attack_notation import method_name
 from veilmap.study.prepare import Prepared
 from veilmap.study.results import versions
 
@@ -61,7 +62,7 @@ def _content(
         title=f"Privacy audit of {data.source}, cell {plan.prepared.cell}",
         answer=answer,
         targets=plan.names,
-        attacks=plan.settings.audit.method,
+        attacks=tuple(map(method_name, plan.settings.audit.method)),
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
         history=[line for each in results for line in each.history],

@@ -7,10 +7,10 @@ from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranked, Ranking, rank_one
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
-from veilmap.inspection.labels import counted
 from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.prepare import Prepared
+from veilmap.wording import counted
 
 # A found place so near is a place where the user was.
 NEAR_M = 50.0
@@ -33,7 +33,7 @@ ORACLE = {
     "area": "the area is the bounding box of the cell's measurements; give the public one: --area",
     "scaler": "positions are scaled by the data; give the public --area, with --scaler area",
     "label_offset_dbm": "centred labels have the mean of everybody's data; give --label-offset",
-    "public sample": "the gan learned from a sample of everybody's data",
+    "public sample": "a defence learned from a sample of everybody's data",
     "the start of dlg": "dlg started near the true centroid of each round",
 }
 

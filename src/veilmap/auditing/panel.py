@@ -7,8 +7,8 @@ from veilmap.auditing.base import AuditTraining
 from veilmap.auditing.settings import AuditSettings
 from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, refuse, shown
-from veilmap.federation.side_knowledge import configuration_name
-from veilmap.study.configuration import configure
+from veilmap.federation.side_knowledge import configuration_name, scheme_text
+from veilmap.study.configuration import Configuration, configuration_text, configure
 from veilmap.study.settings import RunSettings
 
 # One strength of each defence, and two combinations with more points of the farthest places: 20
@@ -37,10 +37,10 @@ def panel(settings: AuditSettings) -> dict[str, RunSettings]:
     if given and base.protection.defence:
         raise UserError(
             "configurations name their own defences; leave out defence, or add it to each: "
-            f"{JOINED_BY.join([given[0], *base.protection.texts])}"
+            f"{JOINED_BY.join([configuration_text(given[0]), *base.protection.texts])}"
         )
     if given:
-        return _own(base, [_with_rate(text, base) for text in given])
+        return _own(base, [_with_rate(each, base) for each in given])
     usual = [base]
     for text in _usual(base, settings.audit.gan):
         # Not every defence goes with the user's own settings, such as cumulative training.
@@ -55,12 +55,18 @@ def name_of(run: RunSettings, base: RunSettings) -> str:
     Unlike the name of a run alone it leaves out what all have in common, such as the rate.
     """
     parts = [*run.protection.texts, *run.task.centre]
-    scheme = run.training.as_text(base.training)
+    scheme = scheme_text(run.map, run.training, base.training)
     return configuration_name(scheme, parts, run.protection.defended)
 
 
-def _with_rate(text: str, base: RunSettings) -> str:
+def _with_rate(given: Configuration, base: RunSettings) -> Configuration:
     """FedSGD without settings of its own learns nothing at the rate that suits FedAvg."""
+    if isinstance(given, tuple) and given and isinstance(given[0], str):
+        return (_text_with_rate(given[0], base), *given[1:])
+    return _text_with_rate(given, base) if isinstance(given, str) else given
+
+
+def _text_with_rate(text: str, base: RunSettings) -> str:
     scheme, plus, rest = text.partition(JOINED_BY.strip())
     usual = base.training.learning_rate == AuditTraining().learning_rate
     return f"{FEDSGD} {plus}{rest}".strip() if usual and scheme.strip() == "fedsgd" else text
@@ -75,14 +81,14 @@ def _usual(base: RunSettings, gan: bool) -> Iterator[str]:
         yield JOINED_BY.join([scheme, defence])
 
 
-def _own(base: RunSettings, texts: Sequence[str]) -> dict[str, RunSettings]:
+def _own(base: RunSettings, given: Sequence[Configuration]) -> dict[str, RunSettings]:
     found: dict[str, RunSettings] = {}
     faults = []
-    for text in texts:
+    for each in given:
         try:
-            run = configure(base, text)
+            run = configure(base, each)
         except UserError as fault:
-            faults.append(UserError(f"configuration {shown(text)}: {fault}"))
+            faults.append(UserError(f"configuration {shown(each)}: {fault}"))
             continue
         name = name_of(run, base)
         if name in found:

@@ -5,23 +5,20 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import ConfigDict
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
-from veilmap.attacks.methods import METHODS, MethodName
+from veilmap.attacks.methods import METHODS
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
-from veilmap.settings import group, parse
+from veilmap.settings import ONE_OR_MORE, group, parse
+from veilmap.study.attack_notation import Methods, methods_of
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
+from veilmap.study.configuration import Configurations, configurations_of
 from veilmap.study.settings import RunSettings, SettingsFile, Task
-
-
-def _listed(value: Any) -> Any:
-    """One text or number is a list of one."""
-    return (value,) if isinstance(value, str | int) else value
 
 
 @dataclass(frozen=True)
@@ -30,10 +27,12 @@ class Question:
 
     Attributes:
         configurations: to compare, such as "fedavg + farthest:eps_m=50,num=20"; the first is the
-            one as it is. By default the settings themselves, and a panel of defences.
+            one as it is. By default the settings themselves, and a panel of defences. In Python a
+            step may be an object: MyStep(3), or ("fedsgd", MyStep(3), "centre").
         gan: also try the gan, which learns for minutes.
         seeds: how often each configuration is run; they follow the task's seed.
-        method: the attacks to run.
+        method: the attacks to run: dlg, search, first_layer, heatmap, and those of installed
+            packages, whose settings follow a colon: mine:depth=3.
         target: the users to find; by default those with the most measurements.
         targets: how many of those.
         every: attack only every so many rounds of a user, from the first.
@@ -45,11 +44,11 @@ class Question:
     # A user may be named by a number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
-    configurations: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    configurations: Configurations = ()
     gan: bool = False
     seeds: int = 3
-    method: Annotated[tuple[MethodName, ...], BeforeValidator(_listed)] = METHODS
-    target: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    method: Methods = METHODS
+    target: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
     targets: int = 1
     every: int = 1
     max_rmse_loss_db: float | None = None
@@ -57,23 +56,20 @@ class Question:
     tower: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "configurations", configurations_of(self.configurations))
+        object.__setattr__(self, "method", methods_of(self.method))
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         for name in ("seeds", "targets", "every"):
             if getattr(self, name) < 1:
                 yield out_of_range(name, "at least 1", getattr(self, name))
-        if not self.method:
-            yield UserError(f"method is empty; choose one or more of: {', '.join(METHODS)}")
-        yield from (unknown_choice("method", m, METHODS) for m in self.method if m not in METHODS)
         for name in ("max_rmse_loss_db", "min_home_error_m"):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value >= 0):
                 yield out_of_range(name, "a number of at least 0", value)
-        for name in ("target", "method"):
-            given = getattr(self, name)
-            if len(set(given)) < len(given):
-                yield UserError(f"{name} names one twice: {', '.join(given)}")
+        if len(set(self.target)) < len(self.target):
+            yield UserError(f"target names one twice: {', '.join(self.target)}")
         if self.target and self.targets != 1:
             yield UserError("give target or targets, not both: users by name, or how many")
         if self.gan and self.configurations:

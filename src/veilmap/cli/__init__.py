@@ -1,4 +1,4 @@
-"""The command line: wiring only. A command's module is imported when the command is used."""
+"""The command line: wiring only. Modules of commands are imported on use."""
 
 import atexit
 import signal
@@ -7,13 +7,13 @@ import sys
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a user's mistake is one line and exit code 2."""
-    # A second Ctrl-C may land in a destructor, and Python would print it; the first one counted.
+    # A second Ctrl-C may hit a destructor, and Python would print it.
     say = sys.unraisablehook
     sys.unraisablehook = lambda told: (
         None if issubclass(told.exc_type, KeyboardInterrupt) else say(told)
     )
     try:
-        # Inside, so that an interrupt during the import is one line too.
+        # Here, so that an interrupt during the import is one line too.
         from veilmap.cli.app import run
 
         run(arguments)
@@ -21,6 +21,6 @@ def main(arguments: list[str] | None = None) -> None:
         print("veilmap: interrupted; finished files are whole", file=sys.stderr)
         sys.exit(130)
     finally:
-        # First of all at the exit, where libraries clean up: there is nothing more to stop.
+        # First at exit, where libraries clean up: ignore further Ctrl-C.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         sys.unraisablehook = say

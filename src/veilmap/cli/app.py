@@ -1,41 +1,46 @@
-"""The list of commands, and how a run of any of them ends."""
+"""The list of commands, and how their errors end."""
 
 import sys
+from errno import EDQUOT, EFBIG, ENOSPC, EROFS
 from io import TextIOWrapper
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from veilmap.cli.config import layer_files
-from veilmap.errors import UserError, cut
+from veilmap.cli.renamed import renamed_shown, with_new_options
+from veilmap.cli.standard_output import checked_output, give_up
+from veilmap.errors import UserError, cannot_write, cut
 from veilmap.shell import option_name
 
 COMMANDS = {
-    "audit": "Find out how near the server comes to users' homes, and what keeps it away.",
-    "inspect": "What is in a measurement file.",
+    "audit": "Measure how near the server comes to users' homes, and which defence prevents it.",
+    "inspect": "Show what is in a measurement file.",
     "train": "Train the signal map of one cell by online federated learning.",
-    "attack": "Play the curious server: find where a user was from the updates alone.",
+    "attack": "Play the curious server: find where a user was, from the updates alone.",
     "sweep": "Run a grid of settings, several seeds each, and draw the frontier.",
     "reproduce": "Run the paper's tables and figures, with a verdict on every claim.",
-    "compare": "What differs in settings and figures between two runs, attacks or audits.",
+    "compare": "Show what differs in settings and figures between two runs, attacks or audits.",
     "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
     "tune": "Find the network and learning rate that suit a cell, by Hyperband.",
-    "stitch": "Make synthetic users from upload files that do not say whose they are.",
+    "methods": "List all map families, defences and attacks, also those of installed packages.",
+    "stitch": "Make synthetic users from anonymous upload files.",
 }
 WORLDS = {
     "campus": "People on a campus, like the paper's: Parquet.",
     "london": "Contributors around London, like Radiocells': Parquet, or upload files (XML).",
 }
 FLOWER = {
-    "serve": ("server", "Run the server: Flower's SuperLink, and the gate that nodes come to."),
-    "admit": ("server", "Let a node take part, by its public key."),
-    "expel": ("server", "End a node's part, for good."),
-    "nodes": ("server", "List the admitted nodes, and which of them are connected."),
-    "stop": ("server", "End the runs that go on."),
+    "serve": ("server", "Run the server: Flower's SuperLink, and the gate for nodes."),
+    "admit": ("server", "Admit a node by its public key."),
+    "expel": ("server", "Expel a node for good."),
+    "nodes": ("server", "List the admitted nodes and their status."),
+    "stop": ("server", "Stop all runs."),
     "join": ("node", "Take part with the measurements on this machine."),
     "run": ("run", "Train one cell's map with the nodes of a server."),
     "simulate": ("simulate", "Train as 'veilmap train' does, on a Ray cluster."),
 }
-# Missing module → the extra that brings it.
+# Missing module → the extra that installs it.
 EXTRAS = {
     "torch": "network",
     "flwr": "flower",
@@ -43,13 +48,15 @@ EXTRAS = {
     "Crypto": "flower",
     "ray": "simulation",
 }
+# Errors that only a write can end in.
+NO_ROOM = (ENOSPC, EDQUOT, EFBIG, EROFS)
 
 
 def make_app() -> App:
-    """The commands, none of them imported yet."""
+    """The commands, imported on use."""
     app = App(
         name="veilmap",
-        help="Federated signal maps: train them, see what they give away, stop it.",
+        help="Federated signal maps: train them, measure what they leak, protect them.",
         version=_version,
         default_parameter=Parameter(name_transform=option_name, negative="", consume_multiple=True),
         config=layer_files,
@@ -70,35 +77,47 @@ def make_app() -> App:
 
 
 def run(arguments: list[str] | None) -> None:
-    """Parse, run, and turn every mistake of the user into one line."""
+    """Parse and run; every user error becomes one line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # η in a Latin-1 terminal is no reason to stop
+            # η in a Latin-1 terminal must not stop the command.
+            stream.reconfigure(errors="replace")
     try:
-        make_app()(arguments, exit_on_error=False, print_error=False)
+        with checked_output(), renamed_shown():
+            make_app()(with_new_options(arguments), exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
-        from veilmap.cli.console import visible
-
-        message = visible(cut(" ".join(str(error).split())))
-        print(f"veilmap: error: {message}", file=sys.stderr)
-        sys.exit(2)
+        _end(str(error))
     except ImportError as error:
         missing = _missing(error)
         if missing is None:
             raise
         way_out = f"get it with: pip install 'veilmap[{EXTRAS[missing]}]'"
-        print(f"veilmap: error: {missing} is not installed; {way_out}", file=sys.stderr)
-        sys.exit(2)
+        _end(f"{missing} is not installed; {way_out}")
     except OSError as error:
-        from veilmap.cli.console import visible
+        _end(_unforeseen(error))
 
-        where = "" if error.filename is None else f"{error.filename}: "
-        print(f"veilmap: error: {visible(where)}{error.strerror or error}", file=sys.stderr)
-        sys.exit(2)
+
+def _end(message: str) -> NoReturn:
+    from veilmap.cli.console import visible
+
+    try:
+        print(f"veilmap: error: {visible(cut(' '.join(message.split())))}", file=sys.stderr)
+    except OSError:
+        give_up(sys.stderr)
+    sys.exit(2)
+
+
+def _unforeseen(error: OSError) -> str:
+    """What a library says of its own files; ours are named where they are read and written."""
+    if error.errno in NO_ROOM:
+        what = error.filename or "a temporary file"
+        return str(cannot_write(what, error, "make room, or set TMPDIR to a place with room"))
+    where = "" if error.filename is None else f"{error.filename}: "
+    return f"{where}{error.strerror or error}"
 
 
 def _missing(error: BaseException | None) -> str | None:
-    """The module of an extra that is not there; the parser wraps the error that says so."""
+    """The missing module of an extra; the parser wraps the import error."""
     while error is not None:
         name = (getattr(error, "name", None) or "").partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and name in EXTRAS:

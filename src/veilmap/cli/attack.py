@@ -1,7 +1,7 @@
 """``veilmap attack``."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from statistics import median
@@ -9,22 +9,24 @@ from typing import Annotated
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
-from veilmap.attacks.methods import METHODS
-from veilmap.attacks.reconstruction import Outcome
+from veilmap.attacks.methods import ATTACKS
+from veilmap.attacks.reconstruction import Outcome, Reconstruction
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
-from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, Scores
+from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
+from veilmap.study.attack_notation import methods_of
 from veilmap.study.attack_run import AttackRun
-from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who, named
+from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
 from veilmap.study.degenerate import ONE_PLACE, is_one_place
+from veilmap.study.evidence.evidence import Evidence
+from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.seen import Seen, open_seen
 
 DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
 SearchOptions = Annotated[Search, grouped("search", 2)]
@@ -58,7 +60,7 @@ NO_BETTER = 0.95
 def attack_(
     run: Path,
     *,
-    method: str = ",".join(METHODS),
+    method: str = ",".join(ATTACKS),
     target: str | None = None,
     secure_aggregation: bool = False,
     every: int = 1,
@@ -80,8 +82,9 @@ def attack_(
 
     Args:
         run: the folder that "veilmap train --out" made, or a transcript of any other trainer.
-        method: one or more of dlg, search, neurons and heatmap, with commas between them. With
-            hundreds of rounds dlg takes minutes and heatmap seconds for each.
+        method: one or more of dlg, search, first_layer, heatmap and those of installed packages,
+            with commas between them; settings of the latter after a colon: search,mine:depth=3.
+            With hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
         secure_aggregation: attack the weighted sum of all users, the only thing a server sees then.
         every: attack only every so many rounds of the user, from the first.
@@ -97,13 +100,13 @@ def attack_(
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
     folder.refuse_taken(overwrite)
-    who = Who(named(method), target, secure_aggregation, every, seed)
+    who = Who(methods_of(method), target, secure_aggregation, every, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
     torch_device(device)  # before the data are read, which may take long
     measurements = None if data is None else read_and_say(data, columns, reading)
-    seen = open_seen(run, measurements, cell, reading.timezone)
+    evidence = open_evidence(run, measurements, cell, reading.timezone)
     with folder.held(overwrite):
-        result = _attack(seen, settings, plot, theory, device)
+        result = _attack(evidence, settings, plot, theory, device)
         _show(result)
         pictures = _draw(result) if plot else {}
         folder.write(result, pictures)
@@ -111,12 +114,12 @@ def attack_(
 
 
 def _attack(
-    seen: Seen, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
+    evidence: Evidence, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
 ) -> AttackRun:
     with progress() as bar:
         job = bar.add_task("attacking", total=None)
         return attack(
-            seen,
+            evidence,
             settings,
             keep_path=keep_path,
             theory=theory,
@@ -140,6 +143,8 @@ def _show(run: AttackRun) -> None:
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
         say("this user takes no part in the defence")
+    if run.unread:
+        say(f"left out, for they cannot read this kind of map: {', '.join(run.unread)}")
     if run.truth is None:
         say(f"no truth: {run.why_no_truth}")
     stdout.print()
@@ -169,15 +174,20 @@ def _work(run: AttackRun) -> dict[str, list[str]]:
         scores, walked = run.scores[name], name == "dlg"
         unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
         cells = {
-            "cosine, median": f"{median(each.cosine for each in found):.4f}",
+            "cosine, median": _cosine(found),
             "places found": str(len(scores.places)),
-            "iterations, mean": scores.text("iterations", ",.0f") if walked else "-",
-            "  ran out of them": f"{unfinished:.0%}" if walked else "-",
+            "iterations, mean": scores.text("iterations", ",.0f") if walked else UNDEFINED,
+            "  ran out of them": f"{unfinished:.0%}" if walked else UNDEFINED,
             "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
         }
         for text, cell in cells.items():
             rows.setdefault(text, []).append(cell)
     return rows
+
+
+def _cosine(found: Sequence[Reconstruction]) -> str:
+    middle = median(each.cosine for each in found)
+    return f"{middle:.4f}" if isfinite(middle) else UNDEFINED
 
 
 def unplaced(run: AttackRun) -> Iterator[str]:

@@ -12,6 +12,7 @@ from veilmap.metrics.figure_names import MAIN
 from veilmap.study.compare import compare
 from veilmap.study.comparison import Comparison, Matched, Paired
 from veilmap.study.results import NO_ATTACK
+from veilmap.wording import plural
 
 DATA = {
     True: "data: the same",
@@ -29,10 +30,10 @@ def compare_(
     difference. A difference whose interval holds 0 may be chance.
 
     Args:
-        a: a folder that "veilmap train", "attack" or "audit" wrote, or its results.json.
+        a: a folder written by "veilmap train", "attack" or "audit", or its results.json.
         b: the other; differences are B - A.
         figures: to show; by default rmse_db, emd_paper, diverged_share, distance_m and
-            home_error_m, as far as they are there.
+            home_error_m, if present.
         json: print everything as JSON, with all figures.
     """
     found = compare(a, b)
@@ -40,7 +41,7 @@ def compare_(
         if name not in found.figures:
             raise unknown_choice("figure", name, sorted(found.figures))
     if json:
-        # Not through the console, which would fold long lines.
+        # Not through the console, which would wrap long lines.
         print(json_text.dumps(asdict(found), indent=2, ensure_ascii=False))
         return
     say(f"A: {a}\nB: {b}")
@@ -87,7 +88,7 @@ def _case(row: Matched) -> str:
 
 
 def _attack(attack: str, target: str | None) -> str:
-    """Nothing for training alone."""
+    """The attack and its target; empty for training alone."""
     if attack == NO_ATTACK:
         return ""
     return f", {attack}" if target is None else f", {attack} on user {target}"
@@ -112,6 +113,6 @@ def _show_only(found: Comparison) -> None:
     if found.only:
         say("")
     for each in found.only:
-        seeds = f"seed{'s' * (len(each.seeds) > 1)} {', '.join(str(one) for one in each.seeds)}"
+        seeds = f"{plural(len(each.seeds), 'seed')} {', '.join(str(one) for one in each.seeds)}"
         attack = _attack(each.attack, each.target)
         say(f"only in {each.side}: {each.configuration}{attack}, {seeds}")

@@ -10,12 +10,12 @@ from cyclopts.config import Dict
 from veilmap.errors import UserError, shown
 from veilmap.shell import option_name
 
-# Most particular first: the first one that knows a setting decides.
+# Most specific first: the first file with a setting decides.
 FILE_OPTIONS = ("--model", "--config")
 
 
 def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill the options that were not given from the files that were."""
+    """Fill options that were not given from the settings files."""
     _refuse_nothing(arguments)
     _refuse_fractions(arguments)
     for option in FILE_OPTIONS:
@@ -23,7 +23,7 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
             if option in argument.names and argument.tokens:
                 path = Path(argument.tokens[0].value)
                 values = flat_settings(path)
-                # Tables that this command has no use for were checked all the same.
+                # Tables that this command does not use were checked too.
                 layer = Dict(
                     values, source=str(path), use_commands_as_keys=False, allow_unknown=True
                 )
@@ -31,7 +31,7 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
 
 
 def _refuse_nothing(arguments: ArgumentCollection) -> None:
-    """The parser takes an option without a value for an empty list: no defence, all columns."""
+    """Refuse an option without a value, which the parser takes for an empty list."""
     for argument in arguments:
         for token in argument.tokens:
             if token.implicit_value == () and token.source == "cli":
@@ -39,7 +39,7 @@ def _refuse_nothing(arguments: ArgumentCollection) -> None:
 
 
 def _refuse_fractions(arguments: ArgumentCollection) -> None:
-    """The parser would round 2.5 epochs to 2 without a word."""
+    """Refuse 2.5 epochs, which the parser would silently round to 2."""
     for argument in arguments:
         if argument.hint is int:
             for token in argument.tokens:
@@ -52,8 +52,8 @@ def _refuse_fractions(arguments: ArgumentCollection) -> None:
 def flat_settings(path: Path) -> dict[str, Any]:
     """The values of a settings file by option name, after a check of the whole file."""
     from veilmap.auditing.settings import AuditFile
-    from veilmap.settings import load_toml, parse
+    from veilmap.settings import load_toml, parse, with_new_names
 
-    tables = load_toml(path)
+    tables = with_new_names(AuditFile, load_toml(path))
     parse(AuditFile, tables, path.name)
     return {option_name(name): value for table in tables.values() for name, value in table.items()}

@@ -7,9 +7,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-# C0 and C1 without the line feed: what a terminal obeys instead of showing it.
+# C0 and C1 without the line feed: control codes of terminals.
 _STEERING = (*range(10), *range(11, 32), *range(127, 160))
-# Marks that turn the direction of writing: a name could read as another, or swap what follows.
+# Marks that change the writing direction: a name could look like another.
 _TURNING = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS = {
     **{code: f"\\x{code:02x}" for code in _STEERING},
@@ -18,7 +18,7 @@ _CONTROLS = {
 
 
 def visible(text: str) -> str:
-    """Names in files come from strangers; what would steer a terminal is spelled out."""
+    """Escape terminal codes in names from files."""
     return text.translate(_CONTROLS)
 
 
@@ -27,24 +27,24 @@ class _Console(Console):
         return super().render_str(visible(text), **options)
 
 
-# Names and paths are the user's: brackets in them are no markup, colons no emoji.
+# Brackets in the user's names and paths are not markup, colons not emoji.
 stdout = _Console(highlight=False, markup=False, emoji=False)
 stderr = _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str) -> None:
-    """One line as it is: not wrapped, so that paths and commands can be copied."""
+    """Print one line unwrapped, so that paths and commands can be copied."""
     stdout.print(text, soft_wrap=True)
 
 
 def tell(text: str) -> None:
-    """Sentences, wrapped between words."""
+    """Print sentences, wrapped between words."""
     stdout.print(text)
 
 
 def progress() -> Progress:
-    """A progress bar with the time left; silent where nobody is watching."""
-    # Lines printed meanwhile must go through the console that draws the bar, or they tear it.
+    """A progress bar with the time left; silent without a terminal."""
+    # Lines printed meanwhile must go through the console that draws the bar.
     watched = stdout if stdout.is_terminal else stderr
     return Progress(
         TextColumn("{task.description}"),
@@ -62,6 +62,6 @@ def table(title: str | None, *columns: str, left: int = 1) -> Table:
     """An empty table: the first ``left`` columns are names, the others numbers."""
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(columns):
-        # Folded and never cut: the end of a long name may be what matters.
+        # Folded and never cut: names may differ in their ends.
         made.add_column(name, justify="left" if index < left else "right", overflow="fold")
     return made

@@ -1,4 +1,4 @@
-"""The options of every command that reads a file; loaded without torch, as ``inspect`` is."""
+"""Options of all commands that read a file; imported without torch, for ``inspect``."""
 
 from typing import Annotated
 

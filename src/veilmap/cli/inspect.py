@@ -14,8 +14,9 @@ from veilmap.inspection.labels import labels
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
+from veilmap.wording import counted
 
-_NAMED_USERS = 12  # as many as a picture shows
+_NAMED_USERS = 12  # as many as the pictures show
 
 
 def inspect_(
@@ -26,12 +27,12 @@ def inspect_(
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
 ) -> None:
-    """Show what is in a measurement file; bad rows are counted, never refused.
+    """Show what is in a measurement file; invalid rows are counted, not an error.
 
     Args:
         file: a measurement file of any known format, or a folder, zip or tar of them.
         config: settings file (TOML) under the options given here.
-        plot: a folder for pictures: a map, the users, the largest cells, who is like whom.
+        plot: a folder for pictures: a map, the users, the largest cells, similar users.
     """
     if plot is not None and plot.exists() and not plot.is_dir():
         raise UserError(f"{plot} is a file; name a folder for the pictures")
@@ -52,7 +53,7 @@ def _draw(file: str, columns: Columns, reading: Reading, folder: Path) -> None:
         if label != user:
             say(f"user {label} in them is {user}")
     if not is_world(file):
-        say("these pictures show where people were; keep them as you keep the data")
+        say("these pictures show where people were; protect them like the data")
 
 
 def _show(found: Inspection, reading: Reading) -> None:
@@ -65,7 +66,7 @@ def _show(found: Inspection, reading: Reading) -> None:
         say("\nread the others with --drop-invalid")
     say(
         f"\ndensest: user {found.densest_user} in cell {found.densest_cell}, "
-        f"{found.densest_rows:,} measurements"
+        f"{counted(found.densest_rows, 'measurement')}"
     )
     rounds = table(None, "T", "rounds", "points per round")
     for count in found.rounds:
@@ -97,11 +98,11 @@ def _of_rows(found: Inspection) -> Iterator[tuple[str, str]]:
     yield "time", f"{first} to {last} {found.timezone}"
     yield "extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km)
     yield "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
-    yield "accuracy", f"unknown in {found.unknown_accuracy:,} rows"
+    yield "accuracy", f"unknown in {counted(found.unknown_accuracy, 'row')}"
     yield "invalid", "" if found.faults else "none"
     for fault in found.faults:
         yield "", str(fault)
 
 
 def _format(name: str, files: int) -> str:
-    return name if files == 1 else f"{name}, {files:,} files"
+    return name if files == 1 else f"{name}, {counted(files, 'file')}"

@@ -14,11 +14,11 @@ INTERRUPTED = 130
 
 @contextmanager
 def say_what_is_kept(bar: Progress, stopped: Callable[[], str]) -> Iterator[None]:
-    """At an interrupt the bar goes, ``stopped`` is printed, and the command ends with 130."""
+    """On Ctrl-C, remove the bar, print ``stopped``, and exit with code 130."""
     try:
         yield
     except KeyboardInterrupt:
-        # Who presses Ctrl-C again before the end has nothing more to stop.
+        # Ignore further Ctrl-C.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         bar.stop()
         stderr.print(stopped(), soft_wrap=True)

@@ -18,9 +18,9 @@ def map_(
     """Write the predicted signal map of a run's area, georeferenced.
 
     Args:
-        run: the folder that "veilmap train --out" made.
-        format: what the ending of --out says, else geotiff. geotiff and geojson open in QGIS as
-            they are; png is a picture to look at, which the files beside it also place in QGIS.
+        run: the folder written by "veilmap train --out".
+        format: by default that of the ending of --out, else geotiff. geotiff and geojson open in
+            QGIS; so does png, with the files beside it.
         resolution: metres per pixel. Default: 400 pixels along the longer side (geojson: 100).
         out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
     """

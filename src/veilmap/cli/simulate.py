@@ -13,6 +13,7 @@ from veilmap.measurements import Measurements
 from veilmap.sources import campus, london
 from veilmap.sources.campus import Campus
 from veilmap.sources.radiocells_xml import ZIP, write_upload_files
+from veilmap.wording import counted
 
 PARQUET = ".parquet"
 CampusOptions = Annotated[Campus, Parameter(name="*", group=Group("The world"))]
@@ -26,7 +27,7 @@ def campus_(
     Args:
         seed: the same seed gives the same measurements.
         out: the file to write, ending in .parquet; any command of veilmap reads it.
-        overwrite: replace what is there.
+        overwrite: replace an existing file.
     """
     refuse_taken(out, overwrite)
     if out.suffix != PARQUET:
@@ -45,7 +46,7 @@ def london_(*, seed: int = 0, out: Path, overwrite: bool = False) -> None:
         out: synthetic users to a file ending in .parquet, which any command of veilmap reads; or
             the raw upload files (Radiocells XML) into a .zip or, where the name has no ending,
             into a new folder.
-        overwrite: replace a file that is there; a folder is never replaced.
+        overwrite: replace an existing file; folders are never replaced.
     """
     refuse_taken(out, overwrite)
     if out.suffix == PARQUET:
@@ -62,8 +63,8 @@ def london_(*, seed: int = 0, out: Path, overwrite: bool = False) -> None:
 def _write(measurements: Measurements, out: Path) -> None:
     measurements.write_parquet(out)
     say(
-        f"wrote {out}: {len(measurements):,} measurements of {len(measurements.users)} users "
-        f"in {len(measurements.cells)} cells"
+        f"wrote {out}: {counted(len(measurements), 'measurement')} of "
+        f"{counted(len(measurements.users), 'user')} in {counted(len(measurements.cells), 'cell')}"
     )
 
 
@@ -71,6 +72,6 @@ def _write_uploads(seed: int, out: Path) -> None:
     rows = london.uploads(seed)
     files = write_upload_files(rows, out, timezone=london.TIMEZONE)
     say(
-        f"wrote {out}: {files:,} upload files with {rows.height:,} measurements of "
-        f"{rows['cell'].n_unique()} cells, times by the clock of {london.TIMEZONE}"
+        f"wrote {out}: {counted(files, 'upload file')} with {counted(rows.height, 'measurement')} "
+        f"of {counted(rows['cell'].n_unique(), 'cell')}, times in {london.TIMEZONE}"
     )

@@ -17,6 +17,7 @@ from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, readable
 from veilmap.sources.stitch import Stitched, Stitching, stitch
+from veilmap.wording import counted
 
 TABLES = ("CSV", "Parquet")
 RADIOCELLS = radiocells.FORMAT.name
@@ -32,16 +33,16 @@ def stitch_(
     stitching: Annotated[Stitching, Parameter(name="*")] = Stitching(),
     reading: ReadingOptions = Reading(),
 ) -> None:
-    """Make synthetic users from upload files that do not say whose they are.
+    """Make synthetic users from anonymous upload files.
 
-    Two files are one user's if cell and device agree, and they start near each other and end near
-    each other. All files that no kept user owns become user 0.
+    Two files belong to one user if cell and device agree, their starts are near each other, and so
+    are their ends. All files of no kept user become user 0.
 
     Args:
         path: folder or archive of upload files.
         out: the Parquet file to write; any command of veilmap reads it.
-        overwrite: replace what is there.
-        cell: the cell; "all" for each of them, by default the one with the most measurements.
+        overwrite: replace an existing file.
+        cell: the cell; "all" for every cell, by default the one with the most measurements.
     """
     if out.suffix != ".parquet":
         raise UserError(f"stitch writes Parquet; name the file {out.with_suffix('.parquet')}")
@@ -63,15 +64,18 @@ def stitch_(
     if scanned.left_out:
         say(f"left out {left_out_text(scanned.left_out)}")
     _show(replace(stitched, dropped=(*passed_over, *stitched.dropped, *measurements.dropped)))
-    say(f"\nwrote {out}: {len(measurements):,} measurements of {len(measurements.users)} users")
+    say(
+        f"\nwrote {out}: {counted(len(measurements), 'measurement')} of "
+        f"{counted(len(measurements.users), 'user')}"
+    )
 
 
 def _refuse_tables(scanned: Scan, source: str) -> None:
-    """Tables of measurements know their users, and a row of theirs is in no upload file."""
+    """Refuse tables of measurements, which have users and no upload files."""
     tables = [name for name in scanned.formats if name in TABLES]
     if tables:
         raise UserError(
-            f"{source} holds {' and '.join(tables)} files, which are no upload files; give those "
+            f"{source} holds {' and '.join(tables)} files, which are not upload files; give those "
             "alone, in a folder or an archive"
         )
 
@@ -86,8 +90,9 @@ def _tell_missing(scanned: Scan, reading: Reading) -> None:
 
 def _show(stitched: Stitched) -> None:
     say(
-        f"{stitched.files:,} upload files, {stitched.candidates:,} candidates, "
-        f"{len(stitched.users)} kept, {stitched.background_files:,} files in background user 0"
+        f"{counted(stitched.files, 'upload file')}, {counted(stitched.candidates, 'candidate')}, "
+        f"{len(stitched.users)} kept, {counted(stitched.background_files, 'file')} in background "
+        "user 0"
     )
     for fault in stitched.dropped:
         say(f"left out {fault}")

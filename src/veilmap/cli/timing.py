@@ -3,6 +3,8 @@
 import time
 from datetime import timedelta
 
+from veilmap.wording import counted
+
 
 class Pace:
     """Counts the runs of a command, each of which keeps one core at work."""
@@ -19,6 +21,6 @@ class Pace:
     def words(self) -> str:
         """``27 runs in 0:01:02, 1.7 cores at work``."""
         elapsed_s = time.perf_counter() - self._began
-        runs = "1 run" if self._runs == 1 else f"{self._runs:,} runs"
+        elapsed = timedelta(seconds=round(elapsed_s))
         cores = f"{self._seconds / elapsed_s:.1f}"
-        return f"{runs} in {timedelta(seconds=round(elapsed_s))}, {cores} cores at work"
+        return f"{counted(self._runs, 'run')} in {elapsed}, {cores} cores at work"

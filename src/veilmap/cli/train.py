@@ -38,12 +38,13 @@ from veilmap.study.robustness import Robustness
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.train import Run, train
+from veilmap.wording import counted, plural
 
-# Above this share of the constant's RMSE the map is not worth its name, and we say so.
+# Above this share of the constant's RMSE the map is called no better than the constant.
 NO_BETTER = 0.95
-# A budget that is kept exactly must not seem overspent by rounding.
+# Rounding must not make a budget that is met exactly seem overspent.
 _WITH_A_HAIR = 1 + 1e-6
-# Clusters that a batch is spread over, below which it is one place.
+# A batch spread over fewer clusters is one place.
 _FEW_PLACES = 1.5
 _RULES: dict[AggregationName, str] = {
     "mean": "",
@@ -81,7 +82,7 @@ def train_(
             campus or london.
         out: folder for the model, the transcript, the settings and the results.
         overwrite: replace a finished run in that folder.
-        past: also print the RMSE on the data of all earlier rounds.
+        past: also print the RMSE on the data of earlier rounds.
         device: train phones on all cores of the processor, or many at once on a GPU.
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
@@ -116,7 +117,10 @@ def _announce(prepared: Prepared) -> None:
     knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
     rule = _RULES[plan.training.aggregation]
     split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
-    facts.add_row("data", f"{source}, {len(prepared.data):,} rows, {len(prepared.users)} users")
+    facts.add_row(
+        "data",
+        f"{source}, {counted(len(prepared.data), 'row')}, {counted(len(prepared.users), 'user')}",
+    )
     width_km, height_km = plan.area.width_m / 1000, plan.area.height_m / 1000
     facts.add_row("area", f"{width_km:.2f} km x {height_km:.2f} km")
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
@@ -125,7 +129,7 @@ def _announce(prepared: Prepared) -> None:
     facts.add_row("defence", _defence(settings.protection))
     if plan.broken:
         facts.add_row("broken phones", f"simulated: {', '.join(settings.robustness.broken)}")
-    facts.add_row("test data", f"{len(prepared.test):,} rows, {split}")
+    facts.add_row("test data", f"{counted(len(prepared.test), 'row')}, {split}")
     facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")
     oracle = ", ".join(option_name(name) for name in settings.oracle)
     facts.add_row(
@@ -153,7 +157,7 @@ def _conclude(run: Run, out: Path | None) -> None:
         say(f"\n{_why_nothing(run)}")
     elif run.rmse_db > NO_BETTER * constant_db and not remarks:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
-        price = "; a run without --defence tells its price" if run.defences else ""
+        price = "; a run without --defence shows its cost" if run.defences else ""
         say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune{price}")
     if out is None:
         say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
@@ -164,8 +168,8 @@ def _conclude(run: Run, out: Path | None) -> None:
 
 def _why_nothing(run: Run) -> str:
     if any(record.refused for record in run.history):
-        return "nothing was taken of any phone, and the map is untrained"
-    return "no phone sent anything: the defence left none a point to train on"
+        return "no update was accepted, and the map is untrained"
+    return "no phone sent anything: the defence left no points to train on"
 
 
 def _defence(protection: Protection) -> str:
@@ -176,7 +180,7 @@ def _defence(protection: Protection) -> str:
 
 
 def _phones(run: Run) -> None:
-    """What the steps did, and what they cost."""
+    """The effect and the cost of each step."""
     names = ("turns", "points left", "given", "centroid moved, median m", "ms", "MB at most")
     did = table(None, "on the phone, mean of a turn", *names)
     for step in run.defences:
@@ -194,21 +198,22 @@ def _phones(run: Run) -> None:
 
 
 def _remarks(step: StepSummary) -> Iterator[str]:
-    """What the owner of a phone should know about a step."""
+    """Warnings about a step for the phone's owner."""
     if step.learned:
-        yield f"learned {step.learned:,} times, {step.learning_seconds:,.1f} s in all"
+        yield f"learned {counted(step.learned, 'time')}, {step.learning_seconds:,.1f} s in all"
     if step.spent:
-        yield f"privacy spent, at most by a user: {_told(step.spent)}"
+        yield f"privacy spent, the most of any user: {_told(step.spent)}"
     if step.kept_whole:
-        told = f"{step.kept_whole:,} turns had fewer points than asked for and kept all"
+        told = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
         yield f"{told}, which hides nothing"
     if step.figures.get("clusters_kept", inf) < _FEW_PLACES:
         yield "the kept points mostly lie in one place, which the server can read off"
     wanted, spent = step.spent.get("epsilon_wanted", inf), step.spent.get("epsilon_all_rounds", 0)
     if spent > _WITH_A_HAIR * wanted:
-        rounds = f"{step.spent['rounds']:.0f}"
-        yield f"spent {spent:.3g} and not {wanted:g}: a user took part {rounds} times; " + (
-            f"give rounds={rounds}"
+        rounds = int(step.spent["rounds"])
+        times = counted(rounds, "time")
+        yield (
+            f"spent {spent:.3g} and not {wanted:g}: a user took part {times}; give rounds={rounds}"
         )
 
 
@@ -226,7 +231,9 @@ def _line(record: RoundRecord, timezone: str) -> str:
     start = datetime.fromtimestamp(record.start_s, ZoneInfo(timezone))
     refused = f"   {len(record.refused)} refused" if record.refused else ""
     past = "" if record.rmse_past_db is None else f"   earlier rounds {record.rmse_past_db:6.2f} dB"
+    users = f"{record.users:3d} {plural(record.users, 'user'):5}"
+    points = f"{record.n:7,d} {plural(record.n, 'point'):6}"
     return (
-        f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {record.users:3d} users"
-        f"   {record.n:7,d} points   RMSE {record.rmse_db:6.2f} dB{past}{refused}"
+        f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {users}   {points}"
+        f"   RMSE {record.rmse_db:6.2f} dB{past}{refused}"
     )

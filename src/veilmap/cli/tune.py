@@ -22,6 +22,7 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.tune import tune
+from veilmap.wording import counted
 
 
 def tune_(
@@ -41,14 +42,14 @@ def tune_(
 
     Every trial is a federated run with the given T, B and E; bad ones are stopped early. RMSE is
     measured on a part of the training data, so the test data of "train" stay unseen. Finished
-    trials are kept beside the result: the same command goes on where it was stopped. The learning
-    rate is searched, so --learning-rate decides nothing here.
+    trials are kept beside the result: rerun the command to resume. The learning rate is searched,
+    so --learning-rate has no effect here.
 
     Args:
         data: a measurement file, a folder or archive of them, or a simulated world:
             campus or london.
         out: the settings file to write, for "veilmap train --model".
-        trials: how many trials in all.
+        trials: the total number of trials.
         initialisation: of the networks' weights.
         config: settings file (TOML) under the options given here.
     """
@@ -71,7 +72,7 @@ def tune_(
         tuned = tune(measurements, settings, trials=trials, journal=journal, on_trial=on_trial)
     with held_file(out):
         write_whole(out, tuned.as_toml().encode())
-    say(f"\nbest of {tuned.trials} trials ({tuned.pruned} stopped early):\n")
+    say(f"\nbest of {counted(tuned.trials, 'trial')} ({tuned.pruned} stopped early):\n")
     say(tuned.as_toml())
     say(
         f"written to {out}; use it, with the same options for columns and reading, with: "

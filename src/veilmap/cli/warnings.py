@@ -1,16 +1,17 @@
-"""What a run says of updates that it did not take, and of a rule that left nobody out."""
+"""Warnings about refused updates, and about an aggregation that trimmed nothing."""
 
 from collections.abc import Iterator
 
 from veilmap.federation.robust import trimmed
 from veilmap.study.train import Run
+from veilmap.wording import counted
 
-# Users who are named; the others are in results.json.
+# Users named in the warning; the others are in results.json.
 MOST_NAMED = 8
 
 
 def troubles(run: Run) -> Iterator[str]:
-    """One line each; none of a run in which all went well."""
+    """Yield one line per warning; none if all went well."""
     yield from _refused(run)
     yield from _taken(run)
     yield from _untrimmed(run)
@@ -24,21 +25,23 @@ def _refused(run: Run) -> Iterator[str]:
     if not of_user:
         return
     total = sum(map(len, of_user.values()))
-    yield f"updates refused: {total:,}, of users: {len(of_user):,}; the rounds went on"
+    updates, users = counted(total, "update"), counted(len(of_user), "user")
+    yield f"{updates} of {users} refused; the rounds went on"
     for user, reasons in list(of_user.items())[:MOST_NAMED]:
-        yield f"  user {user}, in {len(reasons):,} of {len(run.history):,} rounds: {reasons[0]}"
+        rounds = f"{len(reasons):,} of {counted(len(run.history), 'round')}"
+        yield f"  user {user}, in {rounds}: {reasons[0]}"
     if len(of_user) > MOST_NAMED:
-        yield f"  and {len(of_user) - MOST_NAMED:,} more users"
+        yield f"  and {counted(len(of_user) - MOST_NAMED, 'more user')}"
 
 
 def _taken(run: Run) -> Iterator[str]:
-    """Garbage that looks like an update."""
+    """Warn about faulty updates that were accepted."""
     refused = {user for record in run.history for user in record.refused}
     taken = [user for user in run.prepared.plan.broken if user not in refused]
     if taken:
         yield (
-            f"what the broken phones of {', '.join(taken)} sent was taken; --most-norm refuses "
-            "long updates, --aggregation median bears a few wrong ones"
+            f"updates of the broken phones of {', '.join(taken)} were accepted; --most-norm "
+            "refuses long updates, --aggregation median tolerates a few wrong ones"
         )
 
 
@@ -50,7 +53,7 @@ def _untrimmed(run: Run) -> Iterator[str]:
     whole = [each for each in run.history if each.users and not trimmed(share, each.users)]
     if whole:
         yield (
-            f"nobody was trimmed in {len(whole):,} of {len(run.history):,} rounds: a share of "
-            f"{share:g} of those who sent was less than one; raise --trimmed-share, or take "
+            f"no update was trimmed in {len(whole):,} of {counted(len(run.history), 'round')}: "
+            f"a share of {share:g} of the senders is less than one; raise --trimmed-share, or take "
             "--aggregation median"
         )

@@ -8,6 +8,7 @@ import numpy as np
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.cost import measured
 from veilmap.defences.memory import NEW, Lesson, Memory
+from veilmap.defences.returned import returned_points, returned_update
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Step, Turn, UpdateStep
 from veilmap.errors import refuse
 from veilmap.local_data import LocalData
@@ -73,7 +74,7 @@ class Defence:
                 lesson = Lesson(step)
             else:
                 continue
-            batch, report = _act(as_text(step), lesson, batch, turn)
+            batch, report = _act(step, lesson, batch, turn)
             reports.append(report)
         return batch, tuple(reports), memory
 
@@ -87,10 +88,11 @@ class Defence:
         return update, tuple(reports)
 
 
-def _act(text: str, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[LocalData, Report]:
-    (after, figures), cost = measured(lambda: lesson.acting.on_points(batch, turn))
+def _act(step: Step, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[LocalData, Report]:
+    returned, cost = measured(lambda: lesson.acting.on_points(batch, turn))
+    after, figures = returned_points(step, batch, returned)
     return after, Report(
-        step=text,
+        step=as_text(step),
         points_before=len(batch),
         points=len(after),
         centroid_moved_m=_moved_m(batch, after),
@@ -102,7 +104,8 @@ def _act(text: str, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[Local
 
 
 def _conceal(step: UpdateStep, update: Floats, n: int, turn: Turn) -> tuple[Floats, Report]:
-    (sent, figures), cost = measured(lambda: step.on_update(update, turn))
+    returned, cost = measured(lambda: step.on_update(update, turn))
+    sent, figures = returned_update(step, update, returned)
     return sent, Report(
         step=as_text(step),
         points_before=n,

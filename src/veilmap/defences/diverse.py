@@ -14,7 +14,7 @@ from veilmap.defences.clustering.grouping import (
     grouped,
     grouping_faults,
 )
-from veilmap.defences.step import Figures, Turn
+from veilmap.defences.step import Figures, Moves, Turn
 from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.local_data import LocalData
 
@@ -52,9 +52,15 @@ class DiverseBatch:
     min_points: int = 1
     noise: Noise = "keep"
     name = "diverse"
+    looks_at = "positions"
 
     def __post_init__(self) -> None:
         refuse(self._faults())
+
+    @property
+    def moves(self) -> Moves:
+        """Of a cluster it may also leave the mean."""
+        return "by rule" if self.centre == "mean" else "nothing"
 
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The centres in time order; clusters and noise are those of the first pass."""

@@ -71,10 +71,11 @@ class DifferentialPrivacy:
     @property
     def sigma(self) -> float:
         """σ, the standard deviation of the noise on each coordinate."""
-        return self.clip / self._mu
+        return self.clip / self.mu
 
     @property
-    def _mu(self) -> float:
+    def mu(self) -> float:
+        """μ by which one update is Gaussian differentially private."""
         if self.true_epsilon is not None:
             return mu_of(self.true_epsilon, self.delta) / math.sqrt(self.rounds)
         return cast(float, self.epsilon) / math.sqrt(2 * (math.log(1.25) - math.log(self.delta)))
@@ -101,10 +102,10 @@ class DifferentialPrivacy:
             **{name: value for name, value in given.items() if value is not None},
             "delta": self.delta,
             "rounds": len(turns),
-            "epsilon_one_round": self._epsilon(1, self._mu),
-            "epsilon_all_rounds": self._epsilon(len(turns), self._mu),
-            "epsilon_one_round_two_updates": self._epsilon(1, 2 * self._mu),
-            "epsilon_all_rounds_two_updates": self._epsilon(len(turns), 2 * self._mu),
+            "epsilon_one_round": self._epsilon(1, self.mu),
+            "epsilon_all_rounds": self._epsilon(len(turns), self.mu),
+            "epsilon_one_round_two_updates": self._epsilon(1, 2 * self.mu),
+            "epsilon_all_rounds_two_updates": self._epsilon(len(turns), 2 * self.mu),
         }
 
     def _epsilon(self, rounds: int, mu: float) -> float:

@@ -44,6 +44,8 @@ class FarthestBatch:
     min_points: int = 1
     noise: Noise = "keep"
     name = "farthest"
+    looks_at = "positions"
+    moves = "nothing"
 
     def __post_init__(self) -> None:
         refuse(self._faults())

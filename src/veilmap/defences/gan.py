@@ -38,6 +38,8 @@ class GanObfuscation:
     learns_from: Source = "past"
     max_steps: int = 2000
     name = "gan"
+    looks_at = "positions"
+    moves = "at random"
 
     def __post_init__(self) -> None:
         refuse(self._faults())

@@ -33,6 +33,8 @@ class GeoIndistinguishability:
     remap: bool = True
 
     name = "geoind"
+    looks_at = "nothing"
+    moves = "at random"
 
     def __post_init__(self) -> None:
         if not LEAST_PER_M <= self.epsilon_per_m < math.inf:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from veilmap.defences.returned import returned_lesson
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
@@ -79,7 +80,7 @@ def _lesson(
     if known.acting is not None and points < OUTGROWN * known.learned_from:
         return Lesson(known.acting)
     began = time.perf_counter()
-    acting, figures = step.learn(people, turn)
+    acting, figures = returned_lesson(step, step.learn(people, turn))
     return Lesson(acting, figures, time.perf_counter() - began)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from veilmap.defences.clustering.dbscan import number_faults
 from veilmap.defences.diverse import DiverseBatch
-from veilmap.defences.step import Figures, Turn
+from veilmap.defences.step import Figures, LooksAt, Turn
 from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.local_data import LocalData
 
@@ -27,9 +27,16 @@ class RandomPoints:
     num: int | None = None
     eps_m: float | None = None
     name = "random"
+    moves = "nothing"
+    control = True
 
     def __post_init__(self) -> None:
         refuse(self._faults())
+
+    @property
+    def looks_at(self) -> LooksAt:
+        """So many points are drawn blindly; how many a selection keeps hangs on where they lie."""
+        return "nothing" if self.eps_m is None else "positions"
 
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The drawn points in time order."""

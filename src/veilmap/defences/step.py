@@ -14,6 +14,8 @@ from veilmap.streams import stream
 
 Figures = Mapping[str, float]  # by name with its unit
 Source = Literal["past", "public"]
+LooksAt = Literal["nothing", "positions"]
+Moves = Literal["nothing", "by rule", "at random"]
 JOINED_BY = " + "  # steps in a text
 
 

@@ -13,9 +13,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from veilmap.attacks.methods import METHODS
 from veilmap.experiments.trial import Trial
-from veilmap.plugins import registered_class
+from veilmap.notation import name_and_values
+from veilmap.study.attack_notation import ATTACK_METHODS
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -44,14 +44,10 @@ def package_fingerprint() -> str:
 
 def _foreign(trial: Trial) -> Iterator[Any]:
     """The classes and functions in the settings that are not veilmap's or Python's own."""
-    attacks = trial.attacks
+    settings, attacks = trial.settings, trial.attacks
     names = attacks.who.method if attacks else ()
-    texts = (each.partition(":")[0] for each in names if isinstance(each, str))
-    steps = trial.settings.protection.steps
-    yield from _defined(
-        [registered_class("veilmap.attacks", {}, n) for n in texts if n not in METHODS]
-    )
-    yield from _defined([trial.settings, attacks, steps])
+    classes = [ATTACK_METHODS.class_of(name_and_values(n)[0]) for n in names if isinstance(n, str)]
+    yield from _defined([settings, settings.map, settings.protection.steps, attacks, classes])
 
 
 def _defined(value: Any) -> Iterator[Any]:
@@ -77,7 +73,12 @@ def _is_foreign(module: str) -> bool:
 
 
 def _source(thing: Any) -> str | None:
-    """Of the module that defines it; in a notebook, its own."""
+    """Of the module that defines it; in a notebook, its own.
+
+    None of a function that uses variables around it, whose values no source tells.
+    """
+    if getattr(thing, "__closure__", None):
+        return None
     module = sys.modules.get(thing.__module__)
     try:
         return inspect.getsource(

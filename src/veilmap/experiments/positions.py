@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.defences.step import PointStep
+from veilmap.defences.declarations import acts_on_points
 from veilmap.experiments.trial import Trial
 from veilmap.local_data import LocalData
 from veilmap.metrics.hours import Hours
@@ -185,7 +185,7 @@ def _chosen(trial: Trial, run: Run, attacked: Sequence[AttackRun]) -> dict[str, 
     """Where asked, in all rounds; for a map, in the attacked ones if a defence moved points."""
     if "chosen" in trial.keep:
         rounds = {user: list(run.batches) for user in trial.targets}
-    elif any(isinstance(step, PointStep) for step in run.prepared.plan.defence.steps):
+    elif any(map(acts_on_points, run.prepared.plan.defence.steps)):
         rounds = {each.target: list(each.norms) for each in attacked}
     else:
         rounds = {}

@@ -36,9 +36,9 @@ from veilmap.rounds import cut, parse_interval
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import attacked_round
 from veilmap.study.attack_run import AttackRun
+from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
 from veilmap.study.results import NO_ATTACK
-from veilmap.study.seen import seen_of
 from veilmap.study.train import Run, train_prepared
 
 # An element of an update below this is small beside DP's noise in the paper's figure.
@@ -108,7 +108,7 @@ def _attack_all(trial: Trial, run: Run, seen: Sequence[Observation]) -> list[Att
     attacks = trial.attacks
     if attacks is None:
         return []
-    known = seen_of(run.prepared, seen, run.batches)
+    known = evidence_of(run.prepared, seen, run.batches)
     theory: Literal[False, "theorem 1"] = "theorem 1" if trial.theory else False
     return [
         attack(

@@ -10,9 +10,9 @@ from veilmap.experiments.result import TrialResult
 from veilmap.experiments.run_trial import run_trial
 from veilmap.experiments.store import Cached, TrialStore
 from veilmap.experiments.trial import Trial
-from veilmap.inspection.labels import counted
 from veilmap.measurements import Measurements
 from veilmap.model.device import torch_device
+from veilmap.wording import counted
 
 
 @dataclass(frozen=True)

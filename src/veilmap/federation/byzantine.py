@@ -3,15 +3,17 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
-from veilmap.model.network import Floats
+from veilmap.federation.map_family import Arrays
 
 # As long as an honest update is short: it passes a limit on the norm, and turns the average round
 # where one phone in ten sends it.
 FLIPPED = 10.0
 HUGE = 1e6
 
-Garbage = Callable[[Floats, Floats], Floats]  # from w_{t-1} and what an honest phone would send
+Values = NDArray[np.floating]
+Garbage = Callable[[Values, Values], Values]  # from an array of the state and of an honest message
 
 KINDS: Mapping[str, Garbage] = {
     "nan": lambda before, sent: np.full_like(sent, np.nan),
@@ -22,6 +24,11 @@ KINDS: Mapping[str, Garbage] = {
 }
 
 
-def as_sent(broken: Mapping[str, str], user: str, before: Floats, sent: Floats) -> Floats:
-    """What arrives of a user's update; ``broken`` names the kind of garbage by user."""
-    return KINDS[broken[user]](before, sent) if user in broken else sent
+def as_sent(broken: Mapping[str, str], user: str, state: Arrays, message: Arrays) -> Arrays:
+    """What arrives of a user's message; ``broken`` names the kind of garbage by user."""
+    if user not in broken:
+        return message
+    garbage = KINDS[broken[user]]
+    return {
+        name: garbage(state.get(name, np.zeros_like(sent)), sent) for name, sent in message.items()
+    }

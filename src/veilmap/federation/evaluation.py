@@ -5,23 +5,22 @@ from math import sqrt
 
 import numpy as np
 
+from veilmap.federation.map_family import Arrays
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
-from veilmap.model.network import Floats
-from veilmap.model.prediction import predict
 
 
 class Evaluation:
     """Measurements ready to be compared with predictions.
 
-    Resting phones repeat their positions, so the network is asked once per distinct position.
+    Resting phones repeat their positions, so the map is asked once per distinct position.
     With c points of mean ȳ at one of them, Σ(F − y)² = c·(F − ȳ)² + Σ(y − ȳ)².
     """
 
     def __init__(self, plan: Plan, data: LocalData) -> None:
         self._plan = plan
         xy_m, where = np.unique(data.xy_m, axis=0, return_inverse=True)
-        self._xy_std = plan.scaler.standardise(xy_m)
+        self._xy_m = xy_m
         self._counts = np.bincount(where)
         self._means = np.bincount(where, data.rsrp_dbm) / self._counts
         self._scatter = float(((data.rsrp_dbm - self._means[where]) ** 2).sum())
@@ -29,18 +28,18 @@ class Evaluation:
     def __len__(self) -> int:
         return int(self._counts.sum())
 
-    def rmse_db(self, weights: Floats) -> float:
+    def rmse_db(self, state: Arrays) -> float:
         """The root of the mean squared error in dB."""
-        return float(np.sqrt(self.squared_error(weights) / len(self)))
+        return float(np.sqrt(self.squared_error(state) / len(self)))
 
-    def squared_error(self, weights: Floats) -> float:
+    def squared_error(self, state: Arrays) -> float:
         """The sum over all measurements, in dB²."""
-        predicted_dbm = predict(self._plan.network, weights, self._xy_std).astype(np.float64)
-        errors = predicted_dbm + self._plan.label_offset_dbm - self._means
+        predicted = self._plan.map.predict(self._plan, state, self._xy_m)
+        errors = predicted.rsrp_dbm - self._means
         return float((self._counts * errors**2).sum()) + self._scatter
 
 
-def joint_rmse_db(evaluations: Sequence[Evaluation], weights: Floats) -> float:
+def joint_rmse_db(evaluations: Sequence[Evaluation], state: Arrays) -> float:
     """Over several sets together."""
-    total = sum(each.squared_error(weights) for each in evaluations)
+    total = sum(each.squared_error(state) for each in evaluations)
     return sqrt(total / sum(len(each) for each in evaluations))

@@ -16,6 +16,7 @@ from veilmap.federation.aggregation import (
     AggregationName,
     aggregation,
 )
+from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.update_validation import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
@@ -105,15 +106,15 @@ SCHEMES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """The network, the scale of its input and labels, the area, the training, and the root seed.
+    """The kind of map, the scale of its input and labels, the area, the training, the root seed.
 
-    The network learns ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
+    Maps learn ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
     ``defence`` is what phones do besides, by default nothing; ``cell`` is the one it is about.
     ``vetting`` is which updates the server takes; ``broken`` are the users whose phones a
     simulation lets send garbage, with its kind.
     """
 
-    network: Network
+    map: MapFamily
     scaler: Scaler
     area: Area
     training: Training = Training()
@@ -127,6 +128,11 @@ class Plan:
     def __post_init__(self) -> None:
         if self.training.cumulative:
             refuse(cumulative_faults(self.defence.steps))
+
+    @property
+    def network(self) -> Network:
+        """The dense network that the map is; an error for another family."""
+        return dense_network(self.map)
 
     def turn(self, user: str, t: int) -> Turn:
         """What the steps of a user's defence know in round t."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
 from veilmap.federation.byzantine import as_sent
+from veilmap.federation.map_family import WEIGHTS, Arrays, Sent
 from veilmap.federation.observation import Observation, Observer
-from veilmap.federation.phone import conceal, wait
+from veilmap.federation.phone import messages, wait
 from veilmap.federation.plan import Plan
 from veilmap.federation.trainer import OnThreads, Trainer
 from veilmap.local_data import LocalData, Round
@@ -17,9 +18,9 @@ from veilmap.streams import stream
 
 @dataclass(frozen=True)
 class RoundResult:
-    """w_t after round t, and who took part with how many points.
+    """The server's state after round t, and who took part with how many points.
 
-    ``refused`` says of each user whose update was not taken why. ``reports`` are what the phones'
+    ``refused`` says of each user whose message was not taken why. ``reports`` are what the phones'
     defences did, and ``batches`` the points that they trained on, by user; no server sees them.
     """
 
@@ -27,10 +28,15 @@ class RoundResult:
     start_s: float
     users: tuple[str, ...]
     n: tuple[int, ...]
-    weights: Floats
+    state: Arrays
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
     batches: Mapping[str, LocalData] = field(default_factory=dict, repr=False)
     refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> Floats:
+        """w_t, of families that send weights."""
+        return self.state[WEIGHTS]
 
 
 def federate(
@@ -42,50 +48,54 @@ def federate(
 ) -> Iterator[RoundResult]:
     """Algorithm 1, lines 2-13, one result per round.
 
-    ``users`` are the K users of the federation; ``observer`` sees every update, as in line 9;
-    ``trainer`` says where the phones' training is computed.
+    ``users`` are the K users of the federation; ``observer`` sees every message, as in line 9;
+    ``trainer`` says where the phones' messages are computed.
     """
-    weights = plan.network.initialise(plan.seed)
+    state = plan.map.start(plan)
     memories = dict.fromkeys(users, NEW)
     for this in rounds:
-        result, memories = run_round(plan, weights, this, users, memories, observer, trainer)
-        weights = result.weights
+        result, memories = run_round(plan, state, this, users, memories, observer, trainer)
+        state = result.state
         yield result
 
 
 def run_round(
     plan: Plan,
-    weights: Floats,
+    state: Arrays,
     this: Round,
     users: Sequence[str],
     memories: dict[str, Memory],
     observer: Observer | None,
     trainer: Trainer,
 ) -> tuple[RoundResult, dict[str, Memory]]:
-    """Lines 5-12: sample users, collect their updates, average them by n_t^k / n_t.
+    """Lines 5-12: sample users, collect their messages, combine them.
 
-    Users without data in this round send nothing; if nobody sends, the weights stay. What is no
-    update is refused, and the round goes on with the others.
+    Users without data in this round send nothing; if nobody sends, the state stays. What is no
+    message of this map is refused, and the round goes on with the others.
     """
     batches, reports, memories = choose(plan, this, users, memories)
-    average, refused = plan.training.aggregate(weights, len(batches)), {}
-    trained = trainer.updates(plan, weights, list(batches.items()), this.number)
-    for (user, batch), after in zip(batches.items(), trained, strict=True):
-        sent, more = conceal(plan, weights, after, len(batch), user, this.number)
-        reports[user] = (*reports[user], *more)
-        sent = as_sent(plan.broken, user, weights, sent)
-        refusal = plan.vetting.refusal(sent, len(batch), weights)
-        if refusal is None:
-            average.add(user, sent, len(batch))
-        else:
-            refused[user] = refusal.why
-        if observer and (refusal is None or refusal.is_seen):
-            observer.see(Observation(this.number, user, weights, sent, len(batch), this.start_s))
+    counts, refused = dict[str, int](), dict[str, str]()
+
+    def taken() -> Iterator[Sent]:
+        sending = messages(plan, state, batches, this.number, trainer)
+        for user, message, more in sending:
+            n = len(batches[user])
+            reports[user] = (*reports[user], *more)
+            message = as_sent(plan.broken, user, state, message)
+            refusal = plan.vetting.refusal(message, n, state)
+            if observer and (refusal is None or refusal.is_seen):
+                observer.see(Observation(this.number, user, state, message, n, this.start_s))
+            if refusal is None:
+                counts[user] = n
+                yield Sent(user, message, n)
+            else:
+                refused[user] = refusal.why
+
+    after = plan.map.combine(plan, state, taken(), len(batches))
     if observer:
         observer.end_round()
-    who, n = tuple(average.n), tuple(average.n.values())
-    weights = average.weights()
-    result = RoundResult(this.number, this.start_s, who, n, weights, reports, batches, refused)
+    who, n = tuple(counts), tuple(counts.values())
+    result = RoundResult(this.number, this.start_s, who, n, after, reports, batches, refused)
     return result, memories
 
 

@@ -1,16 +1,17 @@
-"""Where the training of a round's phones is computed."""
+"""Where the messages of a round's phones are computed."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from veilmap.bounded_executor import ahead
-from veilmap.defences.step import UpdateStep
-from veilmap.federation.client import dropout, mini_batches, user_update
+from veilmap.bounded_executor import map_bounded
+from veilmap.defences.declarations import acts_on_points
+from veilmap.federation.client import dropout, mini_batches
+from veilmap.federation.map_family import WEIGHTS, Arrays
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
-from veilmap.model.network import Floats
+from veilmap.model.network import Network
 
 if TYPE_CHECKING:
     import torch
@@ -21,12 +22,12 @@ IN_FLIGHT = 4
 
 
 class Trainer(Protocol):
-    """Trains many phones."""
+    """Makes the messages of many phones."""
 
-    def updates(
-        self, plan: Plan, weights: Floats, batches: Sequence[tuple[str, LocalData]], t: int
-    ) -> Iterator[Floats]:
-        """Lines 18-22 of Algorithm 1 for users with their batches: w_t^k in the same order."""
+    def messages(
+        self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
+    ) -> Iterator[Arrays]:
+        """Lines 18-22 of Algorithm 1 for users with their batches, in the same order."""
 
 
 @dataclass(frozen=True)
@@ -35,34 +36,36 @@ class OnThreads:
 
     threads: int
 
-    def updates(
-        self, plan: Plan, weights: Floats, batches: Sequence[tuple[str, LocalData]], t: int
-    ) -> Iterator[Floats]:
+    def messages(
+        self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
+    ) -> Iterator[Arrays]:
         """Some phones ahead of the one that is taken."""
-        jobs = ((plan, weights, batch, user, t) for user, batch in batches)
+        jobs = ((plan, state, batch, user, t) for user, batch in batches)
         threads = _useful(self.threads, plan)
         if threads == 1:
-            yield from (user_update(*job) for job in jobs)
+            yield from (plan.map.answer(*job) for job in jobs)
             return
         with ThreadPoolExecutor(threads) as pool:
-            yield from ahead(pool, lambda job: user_update(*job), jobs, IN_FLIGHT * threads)
+            yield from map_bounded(
+                pool, lambda job: plan.map.answer(*job), jobs, IN_FLIGHT * threads
+            )
 
 
 @dataclass(frozen=True)
 class OnDevice:
-    """Many phones at once on a torch device, such as a GPU."""
+    """Many phones with a dense network at once on a torch device, such as a GPU."""
 
     device: "torch.device"
 
-    def updates(
-        self, plan: Plan, weights: Floats, batches: Sequence[tuple[str, LocalData]], t: int
-    ) -> Iterator[Floats]:
+    def messages(
+        self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
+    ) -> Iterator[Arrays]:
         """The same as on threads but for rounding."""
         from veilmap.model.stacked import Client, sgd_of_many
 
-        return sgd_of_many(
+        trained = sgd_of_many(
             plan.network,
-            weights,
+            state[WEIGHTS],
             (
                 Client(mini_batches(plan, batch, user, t), dropout(plan, user, t))
                 for user, batch in batches
@@ -71,15 +74,19 @@ class OnDevice:
             learning_rate=plan.training.learning_rate,
             device=self.device,
         )
+        return ({WEIGHTS: weights} for weights in trained)
 
 
 def _useful(threads: int, plan: Plan) -> int:
     """How many of the threads help, and disturb nothing."""
+    # Other families may draw from generators that all threads share, as torch's modules do.
+    if not isinstance(plan.map, Network):
+        return 1
     # What a step on the update costs the phone is measured, and must be so while nothing else runs.
-    if any(isinstance(step, UpdateStep) for step in plan.defence.steps):
+    if not all(map(acts_on_points, plan.defence.steps)):
         return 1
     from veilmap.model.training import compiled_for
 
     # Torch's calls are short, and threads wait for Python's lock between them: two use 1.7 cores
     # and are 1.3 times as fast as one, where compiled training is 1.8 times as fast.
-    return threads if compiled_for(plan.network) else min(threads, 2)
+    return threads if compiled_for(plan.map) else min(threads, 2)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.defences.declarations import noise_std
 from veilmap.defences.step import Step
 from veilmap.errors import out_of_range
-from veilmap.model.network import Floats, Network
+from veilmap.federation.map_family import Arrays
+from veilmap.model.network import Network
 
-NOT_FINITE = "weights that are not finite"
+NOT_FINITE = "numbers that are not finite"
 
 
 @dataclass(frozen=True)
@@ -45,25 +46,31 @@ class Vetting:
         if self.most_points < 1:
             raise out_of_range("most_points", "at least 1", self.most_points)
 
-    def refusal(self, weights: Floats, n: int, before: Floats) -> Refusal | None:
-        """Of w_t^k, trained on n_t^k points from w_{t-1}; None if it is taken."""
-        if weights.shape != before.shape:
-            return Refusal(f"weights of shape {weights.shape}, and the network has {before.shape}")
-        if not np.isfinite(weights).all():
+    def refusal(self, message: Arrays, n: int, state: Arrays) -> Refusal | None:
+        """Of a message made from n_t^k points of a state; None if it is taken."""
+        for name, known in state.items():
+            shape = message[name].shape if name in message else None
+            if shape != known.shape:
+                return Refusal(f"{name} of shape {shape}, and the map has {known.shape}")
+        if not all(np.isfinite(sent).all() for sent in message.values()):
             return Refusal(NOT_FINITE)
         if not 1 <= n <= self.most_points:
             return Refusal(f"{n} points, and 1 to {self.most_points:,} are taken")
-        norm = self._norm(weights, before)
+        norm = self._norm(message, state)
         if norm > self.most_norm:
             why = f"an update of length {norm:.3g}, above the {self.most_norm:g} of --most-norm"
             return Refusal(why, is_seen=True)
         return None
 
-    def _norm(self, weights: Floats, before: Floats) -> float:
+    def _norm(self, message: Arrays, state: Arrays) -> float:
         # Without a limit nobody asks, and phones with few points train hardly longer than this.
         if self.most_norm == math.inf:
             return 0.0
-        return float(np.linalg.norm(weights.astype(np.float64) - before))
+        lengths = [
+            float(np.linalg.norm(sent.astype(np.float64) - state.get(name, 0.0)))
+            for name, sent in message.items()
+        ]
+        return math.hypot(*lengths)
 
 
 # In one process: honest phones are as long as their settings make them, and none is hostile.
@@ -71,13 +78,8 @@ ANY_FINITE = Vetting(math.inf, sys.maxsize)
 
 
 def usual_norm(network: Network, steps: Sequence[Step]) -> float:
-    """A limit where these steps are known to be taken: that without noise, and twice dp's.
+    """A limit where these steps are known to be taken: that without noise, and twice the noise.
 
-    Updates of the paper's settings are 0.3 to 7 long; the noise of dp is σ√d, whatever it hides.
+    Updates of the paper's settings are 0.3 to 7 long; noise is σ√d long, whatever it hides.
     """
-    noise = [
-        step.sigma * math.sqrt(network.size)
-        for step in steps
-        if isinstance(step, DifferentialPrivacy)
-    ]
-    return Vetting.most_norm + 2 * sum(noise)
+    return Vetting.most_norm + 2 * sum(noise_std(step) * math.sqrt(network.size) for step in steps)

@@ -1,1 +1,1 @@
-"""The same client and server on Flower, for those who outgrow one machine."""
+"""The same client and server as Flower apps, for more than one machine."""

@@ -1,4 +1,4 @@
-"""From a server's settings to a campaign: what only data could tell must be said."""
+"""From a server's settings to a campaign: values that only data could give must be set."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -8,8 +8,10 @@ import numpy as np
 from veilmap.errors import UserError, refuse
 from veilmap.flower.campaign import Campaign
 from veilmap.geo import Projection
+from veilmap.model.network import Network
 from veilmap.rounds import parse_interval
 from veilmap.sources.timestamps import parse_moment
+from veilmap.strategy import as_text
 from veilmap.study.settings import RunSettings
 
 Box = tuple[float, float, float, float]
@@ -18,7 +20,7 @@ Box = tuple[float, float, float, float]
 def campaign_for(
     settings: RunSettings, *, first: str, rounds: int, secure_aggregation: bool = False
 ) -> Campaign:
-    """The campaign of a server that has none of its users' data.
+    """The campaign of a server without its users' data.
 
     Args:
         settings: as for a run in one process; its test split plays no part.
@@ -49,7 +51,7 @@ def campaign_for(
 
 
 def _faults(settings: RunSettings) -> Iterator[UserError]:
-    """What a simulation takes from everybody's data, and a server cannot."""
+    """The settings that a simulation takes from all data, and a server cannot."""
     task = settings.task
     if task.cell is None:
         yield UserError("the server does not know the cells; name one with --cell")
@@ -57,12 +59,16 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
         yield UserError("the area must be public; give it with --area WEST SOUTH EAST NORTH")
     if task.label_offset_dbm == "mean":
         yield UserError(
-            "nobody knows the mean of the signal; give a public guess with --label-offset -95, or "
-            "--label-offset none"
+            "the server does not know the mean of the signal; give a public guess with "
+            "--label-offset -95, or --label-offset none"
         )
     if task.scaler != "area":
         yield UserError("a scaler that is fitted needs everybody's positions; leave out --scaler")
+    if not isinstance(settings.map, Network):
+        yield UserError(
+            f"nodes train the paper's network, got map {as_text(settings.map)}; leave out --map"
+        )
     if settings.protection.defended:
         yield UserError("nodes decide for themselves; leave out --defended")
     if settings.protection.oracle:
-        yield UserError("nodes have no sample of others' data; choose gan:learns_from=past")
+        yield UserError("nodes have no sample of others' data; choose learns_from=past")

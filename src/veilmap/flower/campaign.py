@@ -1,4 +1,4 @@
-"""What a server asks its nodes for, round by round; the only thing of it that a node reads."""
+"""What a server asks of its nodes, round by round; all that a node reads of the server."""
 
 import json
 from collections.abc import Iterator
@@ -12,19 +12,20 @@ from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import MapFacts
 from veilmap.study.protection import Protection
 
-NODES_OWN = "the nodes' own"  # steps, which a server does not know
+NODES_OWN = "the nodes' own"  # steps, unknown to a server
 LONGEST_S = 366 * 86_400.0
 MOST_ROUNDS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """One cell's map, on a public footing, from measurements that arrive in rounds.
+    """One cell's map, from public values and measurements that arrive in rounds.
 
     Attributes:
         cell: whose measurements are asked for.
@@ -35,10 +36,10 @@ class Campaign:
         rounds: R.
         label_offset_dbm: the public mean that the network predicts deviations from.
         network: the one that is trained.
-        training: B, E and η; a node may do more averaging, never less than it wants.
-        defence: the steps that the server proposes; a node has its own, and takes few others.
+        training: B, E and η; a node may average more, and never less than its own minimum.
+        defence: the steps that the server proposes; a node has its own and accepts few others.
         secure_aggregation: whether the server gets to see sums only.
-        seed: of the first weights and of the sampling; nodes have seeds of their own.
+        seed: of the initial weights and of the sampling; nodes have their own seeds.
     """
 
     cell: str
@@ -80,14 +81,19 @@ class Campaign:
 
     @property
     def text(self) -> str:
-        """As it travels; the same campaign has the same text."""
+        """The campaign as it is sent; equal campaigns have equal texts."""
         return json.dumps(plain(self))
 
     @classmethod
     def of_text(cls, text: str) -> "Campaign":
         """What ``text`` gave."""
-        content = load_json(text, "a campaign is JSON, and this is not", "run it anew")
+        content = load_json(text, "a campaign must be JSON", "run it again")
         return parse(cls, content, "campaign")
+
+    @property
+    def map(self) -> NetworkMap:
+        """What nodes make together."""
+        return NetworkMap.of(self.network)
 
     @property
     def projection(self) -> Projection:
@@ -102,9 +108,9 @@ class Campaign:
         return self.first_s + (t - 1) * self.interval_s
 
     def plan(self, training: Training, defence: Defence, seed: int) -> Plan:
-        """What a phone trains by, once its own demands have been met."""
+        """A phone's training settings, after its own demands."""
         return Plan(
-            self.network,
+            self.map,
             self.scaler,
             self.area,
             training,
@@ -116,14 +122,14 @@ class Campaign:
 
     @property
     def servers_plan(self) -> Plan:
-        """What the server samples and evaluates by."""
+        """The server's settings for sampling and evaluation."""
         return self.plan(self.training, Defence(), self.seed)
 
     @property
     def header(self) -> Header:
-        """What the server knows besides the updates; nothing of it is from anybody's data.
+        """What the server knows besides the updates; none of it is from user data.
 
-        Of what nodes do by their own minimum it knows that they may.
+        It only knows that nodes may do more by their own minimum.
         """
         known = SideKnowledge(
             self.scaler,
@@ -134,14 +140,14 @@ class Campaign:
             self.interval_s,
             defence=(*Protection(self.defence).texts, NODES_OWN),
         )
-        return Header(self.network, known)
+        return Header(self.map, known)
 
     @property
     def map_facts(self) -> MapFacts:
         """What a map file says besides its weights."""
         return MapFacts(
             self.cell,
-            self.network,
+            self.map,
             self.scaler,
             self.label_offset_dbm,
             self.area,

@@ -19,15 +19,16 @@ from veilmap.flower.own_data import own_rounds, the_user
 from veilmap.flower.refusal import RefusalError
 from veilmap.flower.stage_file import StageFile
 from veilmap.sources.reader import read
+from veilmap.wording import counted
 
 NODE_FILE = "node-file"
 
 
 class FileNode:
-    """A node whose settings, measurements and ledger are files; all are read anew each time.
+    """A node whose settings, measurements and ledger are files, read again for each message.
 
-    Flower may start several messages at once, each in a process of its own. They take turns: two
-    that read the same ledger would both answer.
+    Flower may handle several messages at once, each in its own process. They take turns: two that
+    read the same ledger would both answer.
     """
 
     def __init__(self, settings: NodeFile) -> None:
@@ -43,10 +44,11 @@ class FileNode:
             steps_for(request, self.minimum, self._opened(), time.time())
 
     def answer(self, request: Request) -> Sent | None:
-        """The update to send; the ledger is on the disk before it goes out."""
+        """The update to send; the ledger is on the disk before the update is sent."""
         with _telling(request):
             sent = self._answered(request)
-        tell(request, f"an update of {sent.n} points" if sent else "too few points, nothing sent")
+        points = counted(sent.n, "point") if sent else ""
+        tell(request, f"an update of {points}" if sent else "too few points, nothing sent")
         return sent
 
     def _answered(self, request: Request) -> Sent | None:
@@ -62,7 +64,7 @@ class FileNode:
 
     @contextmanager
     def desk(self, context: Context) -> Iterator[StageFile]:
-        """A file of the node's own; Flower would keep what it keeps after the answer is out."""
+        """The node's own file; Flower would store it only after the answer is sent."""
         file = self._settings.node.folder / "secure.json"
         with alone(file):
             yield StageFile(file)
@@ -81,7 +83,7 @@ def _telling(request: Request) -> Iterator[None]:
 
 
 def tell(request: Request, what: str) -> None:
-    """One line for the owner, on the terminal where the node was started."""
+    """Print one line on the terminal where the node was started."""
     span = (request.campaign.start_s(t) for t in (request.t, request.t + 1))
     first, last = (f"{datetime.fromtimestamp(each, UTC):%Y-%m-%d %H:%M}" for each in span)
     asked = f"cell {request.campaign.cell}, {first} to {last} UTC"
@@ -89,7 +91,7 @@ def tell(request: Request, what: str) -> None:
 
 
 def _node(context: Context) -> FileNode:
-    """By the file that its owner named when the node was started."""
+    """The node of the file that its owner gave at the start."""
     return FileNode(load_node_file(Path(str(context.node_config[NODE_FILE]))))
 
 

@@ -1,4 +1,4 @@
-"""What a server learns of its nodes, in words."""
+"""What a server learns about its nodes, in words."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from veilmap.flower.campaign import Campaign
 
 
 def what_the_server_sees(campaign: Campaign) -> Iterator[str]:
-    """Sentence by sentence, for the report of a run."""
+    """The sentences for the report of a run."""
     yield "which nodes are connected, from which address, and when each answers"
     if campaign.secure_aggregation:
         yield "of a round the weighted sum of all updates and the number of points together"

@@ -1,4 +1,4 @@
-"""What a run leaves on the server's disk, whole after every round."""
+"""What a run writes to the server's disk, complete after every round."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.errors import UserError, shown
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, write_whole
@@ -33,9 +34,9 @@ class RoundOutcome:
         round: t.
         start_s: when the round began.
         asked: how many nodes were.
-        users: who sent an update that was taken.
+        users: whose updates were accepted.
         n: n_t, the points of all together.
-        left_out: by user, why nothing of theirs was taken.
+        left_out: by user, why no update was accepted.
         rmse_db: on the server's own test measurements, if it has any.
         seconds: from the first request to the new map.
     """
@@ -59,7 +60,7 @@ class _Checkpoint:
 
 
 class Journal:
-    """The run folder of one campaign: it goes on where an interrupted run ended.
+    """The run folder of one campaign; an interrupted run resumes from it.
 
     A simulation knows more than a server: its ``header`` and ``settings`` are those of a run in
     one process.
@@ -86,13 +87,13 @@ class Journal:
 
     @property
     def done(self) -> int:
-        """How many rounds are finished, and on the disk."""
+        """The number of finished rounds on the disk."""
         return self.history[-1].round if self.history else 0
 
     def end_round(
         self, outcome: RoundOutcome, weights: Floats, seen: Sequence[Observation]
     ) -> None:
-        """The transcript first: a round that it has and the checkpoint lacks is written again."""
+        """Write the transcript first: a round missing from the checkpoint is written again."""
         for observation in seen:
             self._writer.see(observation)
         self._writer.end_round()
@@ -101,14 +102,16 @@ class Journal:
         write_whole(self._file, save({"weights": weights}, {"checkpoint": facts}), PRIVATE)
 
     def finish(self) -> None:
-        """Make it a finished run, of which ``veilmap map`` and ``veilmap attack`` know."""
-        self._folder.write(SignalMap(self.campaign.map_facts, self.weights), self._results())
+        """Complete the run, so that ``veilmap map`` and ``veilmap attack`` can read it."""
+        self._folder.write(
+            SignalMap(self.campaign.map_facts, {WEIGHTS: self.weights}), self._results()
+        )
         self._file.unlink()
 
     def _results(self) -> dict[str, Any]:
         last = self.history[-1]
         row = result_row(
-            self._header.side_knowledge.configuration,
+            self._header.configuration,
             self.campaign.seed,
             rounds=len(self.history),
             rmse_db=last.rmse_db,
@@ -123,7 +126,7 @@ class Journal:
         if kept.campaign != self.campaign.text:
             raise UserError(
                 f"{self._file.parent} holds the unfinished run of another campaign; choose "
-                "another --out, or repeat that campaign's options to go on with it"
+                "another --out, or repeat that campaign's options to resume it"
             )
         return kept.history, weights
 

@@ -1,4 +1,4 @@
-"""What a node has given away so far, so that nobody gets it a second time in another guise."""
+"""A node's record of its answers, so that the same data are not released twice."""
 
 import hashlib
 import hmac
@@ -29,7 +29,7 @@ class Entry:
         start_s: when the round began.
         end_s: when it ended.
         request: a digest of all that the answer depends on besides the node's data.
-        data: a digest of the data, keyed by the node's secret; empty while it is not known.
+        data: a digest of the data, keyed by the node's secret; empty until it is known.
         mu: of the update's noise; None without dp.
     """
 
@@ -41,11 +41,11 @@ class Entry:
     mu: float | None = None
 
     def repeats(self, old: "Entry") -> bool:
-        """Whether the answer would be the old one, as far as it is known what it is made from."""
+        """Whether this is the same request with the same data, as far as these are known."""
         return self.request == old.request and self.data in ("", old.data)
 
     def overlaps(self, old: "Entry") -> bool:
-        """Whether it would be made from measurements that an old answer was made from."""
+        """Whether the two answers would share measurements."""
         return self.cell == old.cell and self.start_s < old.end_s and old.start_s < self.end_s
 
 
@@ -53,14 +53,14 @@ class Entry:
 class Ledger:
     """All answered requests, and the seed from which the node draws.
 
-    The seed is the node's secret: who knows it can take the noise away. It is kept because a
+    The seed is the node's secret: anybody who knows it can remove the noise. It is kept because a
     request that comes again, from a server that was restarted, must get the same answer: with
     fresh noise every time, many answers would give the update away.
 
     Attributes:
         seed: the secret.
-        study: the seed was given, for a study to be repeated: then the draws are those of the
-            engine in one process, and the same in every campaign.
+        study: the seed was given, for a reproducible study: the draws are then those of the engine
+            in one process, and the same in every campaign.
         entries: in the order of the answers.
     """
 
@@ -89,21 +89,21 @@ class Ledger:
         return kept
 
     def save(self, path: Path) -> None:
-        """For the next message, which meets a new process."""
+        """Save for the next message, which runs in a new process."""
         private_folder(path.parent)
         write_private(path, json.dumps({"schema": SCHEMA, **asdict(self)}, indent=2).encode())
 
     def seed_for(self, entry: Entry) -> int:
-        """The root of an answer's draws: no two requests have noise in common.
+        """The root seed of an answer's draws: no two requests share noise.
 
-        A difference of two answers would else take it away.
+        The difference of two answers would remove shared noise.
         """
         if self.study:
             return self.seed
         return int.from_bytes(self._keyed(entry.request.encode()))
 
     def fingerprint(self, data: LocalData) -> str:
-        """Of measurements; nobody without the secret can tell from it what they were."""
+        """A keyed digest of measurements, which reveals nothing without the secret."""
         parts = (data.xy_m, data.rsrp_dbm, data.time_s)
         return self._keyed(b"".join(part.tobytes() for part in parts)).hex()
 
@@ -116,7 +116,7 @@ class Ledger:
         return hypot(*(float("inf") if entry.mu is None else entry.mu for entry in self.entries))
 
     def has(self, entry: Entry) -> bool:
-        """Whether this very request was answered before: then it costs nothing to say it again."""
+        """Whether this very request was answered before: repeating the answer costs nothing."""
         return any(entry.repeats(old) for old in self.entries)
 
     def objections(self, entry: Entry, again: bool) -> Iterator[str]:
@@ -126,17 +126,17 @@ class Ledger:
         """
         others = (old for old in self.entries if not (again and entry.repeats(old)))
         if any(entry.overlaps(old) for old in others):
-            yield "has answered for these measurements before"
+            yield "has already answered for these measurements"
 
     def with_(self, entry: Entry) -> "Ledger":
-        """One answer more."""
+        """The ledger with one more answer."""
         return self if self.has(entry) else replace(self, entries=(*self.entries, entry))
 
 
 def entry_of(
     campaign: Campaign, t: int, weights: Floats, how: Sequence[str], mu: float | None
 ) -> Entry:
-    """What an answer to round t of a campaign is entered as; ``how`` is what the node does."""
+    """The entry of an answer to round t of a campaign; ``how`` is what the node does."""
     digest = hashlib.sha256(json.dumps([campaign.text, t, list(how)]).encode())
     digest.update(weights.tobytes())
     span_s = campaign.start_s(t), campaign.start_s(t + 1)

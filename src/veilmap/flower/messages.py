@@ -1,4 +1,4 @@
-"""How requests and answers travel: Flower's records, under the names that its strategies use."""
+"""Requests and answers as Flower's records, under the names that its strategies use."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _LONGEST = 500
 
 
 def weights_record(weights: Floats) -> ArrayRecord:
-    """One flat vector, as the model room has it."""
+    """The weights as one flat vector, as in ``model``."""
     return array_record(WEIGHTS, weights)
 
 
@@ -32,22 +32,23 @@ def array_record(name: str, values: NDArray[Any]) -> ArrayRecord:
 def weights_of(record: ArrayRecord) -> Floats:
     """What ``weights_record`` packed.
 
-    Flower unpacks by numpy, without pickle; what is declared and not there is an error.
+    Flower unpacks with numpy, without pickle; missing data are an error.
     """
     values = record[WEIGHTS].numpy()
-    if not isinstance(values, np.ndarray) or values.dtype != np.float32:  # an archive is no array
-        raise TypeError("weights that are no float32")
+    # An npz archive is not an array.
+    if not isinstance(values, np.ndarray) or values.dtype != np.float32:
+        raise TypeError("weights that are not float32")
     return values
 
 
 def ask(request: Request) -> RecordDict:
-    """A request as it travels."""
+    """A request as a record."""
     config = ConfigRecord({CAMPAIGN: request.campaign.text, ROUND: request.t})
     return RecordDict({ARRAYS: weights_record(request.weights), CONFIG: config})
 
 
 def request_of(content: RecordDict) -> Request:
-    """What a node is asked for; what a stranger packed is an error."""
+    """The request in a message; a malformed one is an error."""
     try:
         config, weights = content[CONFIG], weights_of(content[ARRAYS])  # type: ignore[arg-type]
         campaign, t = Campaign.of_text(str(config[CAMPAIGN])), int(config[ROUND])  # type: ignore
@@ -83,7 +84,7 @@ def why_not(content: RecordDict) -> str | None:
 
 
 def in_a_line(said: object) -> str:
-    """What a stranger says, for a log: without line feeds or orders to a terminal, nor endless."""
+    """A stranger's text for a log: one line, without terminal codes, and cut if it is long."""
     text = str(said)
     printable = "".join(letter if letter.isprintable() else " " for letter in text[:_LONGEST])
     return printable if len(text) <= _LONGEST else f"{printable}…"

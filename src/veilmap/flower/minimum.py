@@ -1,4 +1,4 @@
-"""What a node insists on, whatever a server asks of it."""
+"""A node's own requirements, whatever a server asks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +6,9 @@ from math import hypot, inf
 from typing import Literal
 
 from veilmap.defences.combinations import combination_faults
-from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.defences.declarations import acts_on_points, covers_positions, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
-from veilmap.defences.geoind import GeoIndistinguishability
-from veilmap.defences.step import Step, UpdateStep
+from veilmap.defences.step import Step
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.flower.campaign import Campaign
@@ -95,14 +94,14 @@ class Minimum:
     def steps(self, asked: Sequence[Step]) -> tuple[Step, ...]:
         """The node's steps with its settings, and those proposed besides that are taken."""
         own = self._own
-        names, chooses = {step.name for step in own}, any(map(_on_points, own))
-        more = [s for s in asked if s.name not in names and not (chooses and _on_points(s))]
+        names, chooses = {step.name for step in own}, any(map(acts_on_points, own))
+        more = [s for s in asked if s.name not in names and not (chooses and acts_on_points(s))]
         merged = tuple(sorted((*own, *more), key=_place))
         return own if list(combination_faults(merged)) else merged
 
     def fewest(self, steps: Sequence[Step]) -> int:
         """How many points must be left to train on; the node's own steps may leave what they do."""
-        proposed = [step for step in steps if _on_points(step) and step not in self._own]
+        proposed = [step for step in steps if acts_on_points(step) and step not in self._own]
         return self.points if proposed else 1
 
     @property
@@ -151,14 +150,7 @@ class Minimum:
 
 def mu_of_update(steps: Sequence[Step]) -> float | None:
     """μ of one update's noise; None without dp."""
-    for step in steps:
-        if isinstance(step, DifferentialPrivacy):
-            return step.clip / step.sigma
-    return None
-
-
-def _on_points(step: Step) -> bool:
-    return not isinstance(step, UpdateStep)
+    return next((mu for step in steps if (mu := mu_of(step)) is not None), None)
 
 
 def _number(batch_size: int | Literal["inf"]) -> float:
@@ -166,7 +158,7 @@ def _number(batch_size: int | Literal["inf"]) -> float:
 
 
 def _place(step: Step) -> int:
-    """Noise on points comes before any look at them, noise on the update after training."""
-    if isinstance(step, GeoIndistinguishability):
+    """A budget for positions comes before any look at them, noise on the update after training."""
+    if covers_positions(step):
         return 0
-    return 2 if isinstance(step, UpdateStep) else 1
+    return 1 if acts_on_points(step) else 2

@@ -1,4 +1,4 @@
-"""What a node does with a request: check it against its own demands, then Algorithm 1."""
+"""A node's answer to a request: check it against the node's demands, then Algorithm 1."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -11,6 +11,7 @@ from flwr.app import Context
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW, Memory
 from veilmap.defences.step import Step
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
 from veilmap.flower.campaign import Campaign
@@ -36,20 +37,20 @@ class Request:
 
 @dataclass(frozen=True)
 class Sent:
-    """All that leaves the node: w_t^k and n_t^k."""
+    """All that a node sends: w_t^k and n_t^k."""
 
     weights: Floats
     n: int
 
 
 class Desk(Protocol):
-    """Where a node keeps its place in a secure sum between two messages."""
+    """Storage for a node's stage of a secure sum between two messages."""
 
     def read(self) -> Stage | None:
-        """The stage that was written last; None at the beginning."""
+        """The last stage that was written; None at the beginning."""
 
     def write(self, stage: Stage) -> None:
-        """Before the answer goes out."""
+        """Called before the answer is sent."""
 
 
 class Node(Protocol):
@@ -57,7 +58,7 @@ class Node(Protocol):
 
     @property
     def minimum(self) -> Minimum:
-        """What it insists on."""
+        """The node's requirements."""
 
     def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if it will not answer, whatever its data."""
@@ -66,11 +67,11 @@ class Node(Protocol):
         """The update to send."""
 
     def desk(self, context: Context) -> AbstractContextManager[Desk]:
-        """Its own while the block runs: no two messages are at it at once."""
+        """The ledger, locked while the block runs: only one message uses it at a time."""
 
 
 def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) -> tuple[Step, ...]:
-    """The steps by which the node will answer.
+    """The defence steps of the node's answer.
 
     Raises:
         RefusalError: the campaign, the time, the steps or the ledger do not allow an answer.
@@ -99,9 +100,9 @@ def respond(
 ) -> tuple[Sent | None, Ledger]:
     """Lines 15-22 of Algorithm 1 on the node, and the ledger with this answer in it.
 
-    Nothing is sent of a round in which too little was measured, or of which the defence leaves
-    nothing. In a secure sum a node then hides a zero: that it does so is entered, too, or the
-    server would learn from a second request who did.
+    Nothing is sent if the round has too few points or the defence leaves none. In a secure sum a
+    node then sends a masked zero, which is entered in the ledger too: otherwise the server could
+    learn from a second request who did.
 
     Raises:
         RefusalError: see ``steps_for``; or the data of an answered round have changed.
@@ -121,13 +122,13 @@ def respond(
 
 
 def _too_early(request: Request, now_s: float) -> list[str]:
-    # A round that goes on would be answered again and again, each time with the newest points.
+    # An unfinished round would be answered repeatedly, each time with newer points.
     over = request.campaign.start_s(request.t + 1) <= now_s
     return [] if over else ["answers when a round is over"]
 
 
 def _again(request: Request) -> bool:
-    # Two sums over different nodes differ by somebody's part.
+    # Two sums over different nodes differ by one node's update.
     return not request.campaign.secure_aggregation
 
 
@@ -142,13 +143,14 @@ def _trained(
     weights, t = request.weights, request.t
     with one_thread():
         memory = _memory(plan, rounds, user, t)
-        done = answer(plan, weights, rounds[t], user, t, memory)
-    if done.weights is None or done.n < fewest:
+        done = answer(plan, {WEIGHTS: weights}, rounds[t], user, t, memory)
+    if done.message is None or done.n < fewest:
         return None
-    if np.isfinite(done.weights).all():
-        return Sent(done.weights, done.n)
-    # Weights can be made such that training overflows if the user was beyond some line: then
-    # "not finite" is an answer that no noise covers. With dp a zero goes out under the noise.
+    after = done.message[WEIGHTS]
+    if np.isfinite(after).all():
+        return Sent(after, done.n)
+    # Weights can be crafted such that training overflows if the user was beyond some line: then
+    # "not finite" would be an answer without noise. With dp a zero is sent under the noise.
     hidden, reports = plan.defence.update(np.zeros_like(weights), done.n, plan.turn(user, t))
     return Sent(weights + hidden, done.n) if reports else None
 
@@ -159,7 +161,7 @@ def _entry(request: Request, minimum: Minimum, steps: Sequence[Step]) -> Entry:
 
 
 def _memory(plan: Plan, rounds: OwnRounds, user: str, t: int) -> Memory:
-    """What the steps learned in earlier rounds, learned again: each message is a new process."""
+    """Learn again what the steps learned in earlier rounds: each message is a new process."""
     memory = NEW
     for earlier in sorted(number for number in rounds if number < t):
         memory = wait(plan, rounds[earlier], user, earlier, memory)

@@ -1,4 +1,4 @@
-"""A Flower app for nodes of any kind: one message in, one answer out."""
+"""A Flower app for all kinds of nodes: one message in, one answer out."""
 
 import logging
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.sum_messages import STEPS
 from veilmap.flower.sum_node import on_advertise, on_mask, on_share, on_unmask
 
-# Texts of errors may quote the node's data; they stay in its log.
+# Error texts may quote the node's data; they stay in its log.
 FAILED = "failed; the reason is in the node's log"
 Handler = Callable[[Message, Context, Node], RecordDict]
 HANDLERS: tuple[Handler, ...] = (on_advertise, on_share, on_mask, on_unmask)
@@ -22,7 +22,7 @@ log = logging.getLogger("flwr")
 
 
 def node_app(node_of: Callable[[Context], Node]) -> ClientApp:
-    """The app whose messages the node of a context answers: plain ones and those of a sum."""
+    """The app that answers a node's messages: plain ones and those of a secure sum."""
     app = ClientApp()
     steps = {"default": _plain, **dict(zip(STEPS, HANDLERS, strict=True))}
     for action, step in steps.items():
@@ -40,7 +40,7 @@ def _plain(message: Message, context: Context, node: Node) -> RecordDict:
 def _discreet(
     step: Handler, node_of: Callable[[Context], Node]
 ) -> Callable[[Message, Context], Message]:
-    """The answer, or why there is none, without a word of the node's data.
+    """The answer, or why there is none, without any of the node's data.
 
     Flower would send the text of any error to the server.
     """

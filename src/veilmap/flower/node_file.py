@@ -1,4 +1,4 @@
-"""A node's own settings: its data, its server, and what it insists on."""
+"""A node's own settings: its data, its server, and its requirements."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,16 +15,16 @@ from veilmap.sources.reading import Reading
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node finds things; relative to its file.
+    """A node's paths and addresses; paths are relative to its file.
 
     Attributes:
-        data: its measurements; read anew in every round, so they may grow.
-        user: whose of them, where the file has several users.
+        data: its measurements; read again in every round, so they may grow.
+        user: the node's user, if the file has several.
         server: address and port of the server's gate.
-        certificate: of the authority that vouches for the server.
-        key: by which the server knows the node; made on the first start.
-        folder: what the node keeps: its ledger, its logs, Flower's files.
-        seed: for studies that are to be repeated; by default a secret of the node's own.
+        certificate: of the authority that signs the server's.
+        key: identifies the node to the server; created on the first start.
+        folder: for the ledger, the logs and Flower's files.
+        seed: for reproducible studies; by default the node's own secret.
     """
 
     # A user may be named by a number.
@@ -50,12 +50,12 @@ class NodeFile:
 
     @property
     def ledger(self) -> Path:
-        """Where the node keeps count of its answers."""
+        """The file with the record of the node's answers."""
         return self.node.folder / "ledger.json"
 
 
 def load_node_file(path: Path) -> NodeFile:
-    """The settings, with paths that hold wherever the node is started."""
+    """The settings, with absolute paths."""
     content = load_toml(path)
     node = content.get("node")
     if not isinstance(node, dict) or "data" not in node:

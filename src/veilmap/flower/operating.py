@@ -1,4 +1,4 @@
-"""A run from the operator's side: started, followed, and started again where it broke off."""
+"""A run from the operator's side: start it, follow it, and resume it after failures."""
 
 import re
 import signal
@@ -14,31 +14,31 @@ from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.server_app import Assignment
 
-# How often a run that fails is started again without a finished round in between.
+# How often a failing run is restarted without a finished round in between.
 TRIES = 3
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-# What the strategy says in Flower's log, after the level.
+# The strategy's messages in Flower's log, after the level.
 _OURS = re.compile(r"[A-Z]+\s*:\s+((?:round \d+|waiting).*)")
 _FAILED = "failed"
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> None:
-    """Start the run and stay with it to its end.
+    """Start the run and follow it to its end.
 
-    Flower gives up a run whose server dies at the wrong moment, for example while requests are
-    handed over. Started again it goes on after its last finished round.
+    Flower abandons a run whose server dies at the wrong moment, for example while requests are
+    handed over. Restarted, it resumes after its last finished round.
 
     Args:
         state: the server's folder.
-        assignment: what the run is started with.
-        say: is told of every round.
+        assignment: the run's configuration.
+        say: called with one line per round.
 
     Raises:
-        UserError: the run was stopped by somebody, or fails again and again.
+        UserError: the run was stopped elsewhere, or fails repeatedly.
         KeyboardInterrupt: it was stopped from here, by Ctrl-C or a signal to end.
     """
-    ServerFolder(state).superlink()  # an error where there is no server
+    ServerFolder(state).superlink()  # an error if there is no server
     out, vain = Path(assignment.out), 0
     with held_privately(out, "run of veilmap (veilmap flower stop ends it)"):
         done = finished_rounds(out)
@@ -72,9 +72,9 @@ def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> runs.RunS
 def _stopped_by_signals(
     state: Path, run_id: int, say: Callable[[str], None]
 ) -> Iterator[list[int]]:
-    """While the block runs, a signal to end stops the run; the block then ends by itself.
+    """While the block runs, a termination signal stops the run, which ends the block.
 
-    Without it a command that is ended, or whose terminal is closed, would leave its run going.
+    Without it, ending the command or closing its terminal would leave the run going.
     """
     got: list[int] = []
 

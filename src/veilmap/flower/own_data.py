@@ -1,4 +1,4 @@
-"""A node's own measurements of a campaign's cell, by the campaign's clock."""
+"""A node's own measurements of a campaign's cell, cut into the campaign's rounds."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from veilmap.measurements import Measurements
 from veilmap.rounds import cumulative, cut_from
 
 UTM = (326, 327)  # the hundreds of their EPSG codes, north and south; the rest is the zone
-OwnRounds = Mapping[int, LocalData]  # what is trained on in each round, by t
+OwnRounds = Mapping[int, LocalData]  # the training data of each round, by t
 
 
 def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
@@ -30,7 +30,7 @@ def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
 
 
 def _refuse_strange(own: int, asked: int) -> None:
-    """By EPSG codes: metres must be metres on the ground, or 50 m of a defence are nothing.
+    """By EPSG codes: metres must be metres on the ground for a defence's 50 m to hold.
 
     The campaign's zone is that of its area, which may begin where the user's zone ends.
     """
@@ -41,7 +41,7 @@ def _refuse_strange(own: int, asked: int) -> None:
 
 
 def the_user(data: Measurements, wanted: str | None, source: Path) -> str:
-    """Whose measurements a node speaks for: one person's, never several."""
+    """The user of a node's measurements: one person, never several."""
     if wanted is None and len(data.users) == 1:
         return data.users[0]
     if wanted not in data.users:

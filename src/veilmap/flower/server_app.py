@@ -1,4 +1,4 @@
-"""The Flower app of the server: a campaign, round by round, from where it stands."""
+"""The Flower app of the server: runs a campaign's remaining rounds."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,18 +28,18 @@ app = ServerApp()
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a run is started with: Flower's run configuration knows plain values only.
+    """A run's configuration, of the plain values that Flower allows.
 
     Attributes:
-        campaign: its text.
+        campaign: as text.
         out: the run folder on the server's machine.
-        names: the file with the nodes' names, of which more may come during a run.
+        names: the file with the nodes' names, which may grow during a run.
         nodes: a round waits until so many are connected.
         sum_of: the fewest nodes in a secure sum.
         timeout_s: how long the server waits for answers.
-        most_norm: the longest update that is taken.
-        most_points: the largest number of points that is taken.
-        test: a file with measurements of the server's own; empty if it has none.
+        most_norm: the largest norm of an accepted update.
+        most_points: the largest accepted number of points.
+        test: a file with the server's own measurements; empty if there is none.
     """
 
     campaign: str
@@ -55,7 +55,7 @@ class Assignment:
 
 @app.main()
 def main(grid: Grid, context: Context) -> None:
-    """Run the rounds that are left, and leave a finished run."""
+    """Run the remaining rounds and complete the run."""
     assignment = parse(Assignment, context.run_config, "the run's configuration")
     campaign = Campaign.of_text(assignment.campaign)
     names, test = names_in(Path(assignment.names)), _test(campaign, assignment.test)
@@ -101,10 +101,10 @@ def _conduct(
 
 
 def names_in(file: Path) -> Callable[[int], str]:
-    """Node → the name under which the operator admitted it; its number if there is none."""
+    """Node → the name that the operator gave it; its number if it has none."""
 
     def name_of(node: int) -> str:
-        # Read every time: nodes are admitted while a run goes on.
+        # Read every time, since nodes can be admitted during a run.
         names = json.loads(file.read_bytes()) if file.is_file() else {}
         return str(names.get(str(node), node))
 

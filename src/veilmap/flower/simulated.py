@@ -1,4 +1,4 @@
-"""The users of a run in one process as nodes, and the campaign that asks them for the same."""
+"""The users of a run in one process as nodes, and the equivalent campaign."""
 
 import math
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from flwr.app import ConfigRecord, Context
 
 from veilmap.errors import UserError
+from veilmap.federation.map_family import dense_network
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.minimum import Minimum
@@ -15,10 +16,11 @@ from veilmap.flower.node import Request, Sent, respond, steps_for
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.secure.stages import Stage, from_record, to_record
 from veilmap.flower.sum_messages import SECURE
+from veilmap.model.network import Network
 from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
 
-# Simulated nodes do what the settings of the run say.
+# Simulated nodes follow the settings of the run.
 NO_DEMANDS = Minimum(
     defence=(),
     epochs=1,
@@ -33,12 +35,13 @@ NEVER_TOO_EARLY = math.inf
 
 
 def campaign_of(prepared: Prepared) -> Campaign:
-    """The campaign that asks for what the settings of a run in this process say."""
+    """The campaign equivalent to the settings of a run in one process."""
     if prepared.settings.protection.oracle or prepared.settings.task.scaler != "area":
         raise UserError(
-            "nodes have no sample and no mean of everybody's data; take --scaler area, and of gan "
-            "learns_from=past"
+            "nodes have no sample and no mean of everybody's data; take --scaler area, and of "
+            "defences learns_from=past"
         )
+    network = dense_network(prepared.plan.map)
     first, last = prepared.rounds[0], prepared.rounds[-1]
     interval_s = parse_interval(prepared.settings.task.interval)
     return Campaign(
@@ -49,7 +52,7 @@ def campaign_of(prepared: Prepared) -> Campaign:
         first_s=first.start_s - (first.number - 1) * interval_s,
         rounds=last.number,
         label_offset_dbm=prepared.plan.label_offset_dbm,
-        network=prepared.plan.network,
+        network=Network(**vars(network)),
         training=prepared.plan.training,
         seed=prepared.plan.seed,
     )
@@ -68,7 +71,7 @@ def people_of(prepared: Prepared) -> Iterator["Person"]:
 
 @dataclass(frozen=True)
 class Person:
-    """One simulated node: its user, its rounds, and the steps that it takes."""
+    """One simulated node: its user, its rounds, and its defence steps."""
 
     user: str
     rounds: OwnRounds
@@ -101,11 +104,11 @@ class ContextDesk:
     context: Context
 
     def read(self) -> Stage | None:
-        """The stage that was written last."""
+        """The last stage that was written."""
         if SECURE not in self.context.state:
             return None
         return from_record(self.context.state.config_records[SECURE])
 
     def write(self, stage: Stage) -> None:
-        """For the next message."""
+        """Write the stage for the next message."""
         self.context.state[SECURE] = ConfigRecord({**to_record(stage)})

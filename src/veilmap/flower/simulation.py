@@ -43,7 +43,7 @@ def simulate(
     """Train what ``study.train`` trains, with one Flower node per user.
 
     Args:
-        prepared: what ``prepare`` made of measurements and settings.
+        prepared: the result of ``prepare``.
         out: a folder for the run.
         cluster: the address of a Ray cluster, such as ``auto``; by default one is started on this
             machine, for this machine alone.
@@ -104,7 +104,7 @@ def _server(assignment: Assignment, prepared: Prepared, finished: list[Journal])
             each.metadata.src_node_id: str(each.content.config_records[CONFIG][USER])
             for each in replies
         }
-        # Of sums no run in one process has a record.
+        # Runs in one process do not record sums.
         secure = Campaign.of_text(assignment.campaign).secure_aggregation
         known = () if secure else (prepared.header, settings_record(prepared))
         test = Evaluation(prepared.plan, prepared.test)
@@ -115,13 +115,14 @@ def _server(assignment: Assignment, prepared: Prepared, finished: list[Journal])
 
 @contextmanager
 def _ray(cluster: str | None, cpus: int | None) -> Iterator[Any]:
-    """A cluster, given or our own; Flower takes the one that it finds running."""
+    """Connect to a cluster or start one; Flower uses the running one."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns it will do
+    # The behaviour that Ray announces in a warning.
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     own: dict[str, Any] = {"num_cpus": cpus, "_node_ip_address": LOOPBACK}
     if not cluster:
-        # Ray replaces the loopback address by one that others reach, unless it is told that this
-        # machine is no part of a cluster; it looks at this when it is imported.
+        # Ray replaces the loopback address by a public one unless this variable says that the
+        # machine is not part of a cluster; Ray reads it when it is imported.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     import ray
 

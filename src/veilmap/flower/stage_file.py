@@ -1,4 +1,4 @@
-"""A node's place in a secure sum, on its own disk and written before every answer."""
+"""A node's stage of a secure sum, written to its disk before every answer."""
 
 import json
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ TEXTS = ("stage",)  # of a stage's record; other texts are bytes, in hexadecimal
 
 @dataclass(frozen=True)
 class StageFile:
-    """The last stage, as JSON; it holds secrets, which are gone when the next is written."""
+    """The last stage as JSON; its secrets are deleted when the next stage is written."""
 
     path: Path
 
     def read(self) -> Stage | None:
-        """The stage that was written last."""
+        """The last stage that was written."""
         if not self.path.exists():
             return None
         try:
@@ -30,7 +30,7 @@ class StageFile:
             raise RoundError("the node lost its place in the sum; it keeps out") from None
 
     def write(self, stage: Stage) -> None:
-        """Before the answer goes out."""
+        """Called before the answer is sent."""
         content = {name: _packed(value) for name, value in to_record(stage).items()}
         private_folder(self.path.parent)
         write_private(self.path, json.dumps(content).encode())

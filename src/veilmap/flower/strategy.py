@@ -13,6 +13,7 @@ from flwr.serverapp.strategy import FedAvg
 
 from veilmap.federation.aggregation import Aggregation
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
 from veilmap.federation.update_validation import Vetting
@@ -29,6 +30,7 @@ from veilmap.flower.node import Request
 from veilmap.flower.secure.roster import FEWEST
 from veilmap.flower.unpacking import unpack
 from veilmap.model.network import Floats
+from veilmap.wording import counted
 
 LOOK_S = 1.0
 # Nodes refuse rounds that are not over by their own clock; Flower allows it 5 s of error.
@@ -44,9 +46,9 @@ class Conduct:
         nodes: a round waits until so many are connected.
         timeout_s: how long the server waits for answers.
         sum_of: the fewest nodes in a secure sum.
-        vetting: which updates are taken.
-        test: the server's own measurements, on which it tells the RMSE; None if it has none.
-        name_of: what a node is called in the transcript.
+        vetting: which updates are accepted.
+        test: the server's own measurements, for the RMSE; None if there are none.
+        name_of: gives a node's name in the transcript.
     """
 
     nodes: int = 2
@@ -58,14 +60,14 @@ class Conduct:
 
 
 class SignalMapStrategy(FedAvg):
-    """FedAvg that waits for a round's end, vets what comes, and writes down what it saw.
+    """FedAvg that waits for the end of a round, validates updates, and records what it saw.
 
-    The averaging, or what the campaign takes in its place, is ``federation``'s, in float64, so
-    that a federation on machines gives the weights of one in a process.
+    The aggregation is that of ``federation``, in float64, so that a federation on machines gives
+    the weights of one in a process.
     """
 
     def __init__(self, journal: Journal, conduct: Conduct) -> None:
-        # Nodes release nothing but their update, so there is no federated evaluation.
+        # Nodes send nothing but their update, so there is no federated evaluation.
         super().__init__(fraction_evaluate=0.0)
         self._journal, self._conduct = journal, conduct
         self._after = journal.done  # Flower counts the rounds of this run, from 1
@@ -78,7 +80,7 @@ class SignalMapStrategy(FedAvg):
     ) -> Iterable[Message]:
         """Lines 5-8: once the interval is over, ask S_t for their updates."""
         request = self._begin(server_round, arrays, grid)
-        # Before anybody is asked: there may be more nodes than a median has memory for.
+        # Before any node is asked: there may be more nodes than a median has memory for.
         self._average = self._new_average()
         return messages(dict.fromkeys(self._asked, ask(request)), MessageType.TRAIN, request.t)
 
@@ -89,29 +91,33 @@ class SignalMapStrategy(FedAvg):
         t, before = self._after + server_round, self._journal.weights
         average, seen, start_s = self._average, [], self._journal.campaign.start_s(t)
         left_out = dict.fromkeys(self._asked.values(), NO_ANSWER)
-        # Of a node that is gone Flower says so itself, in its own name; of two answers of a node
-        # one is taken.
+        # For a node that is gone, Flower itself sends an error; of two answers of a node one is
+        # used.
         answers = {each.metadata.src_node_id: each for each in replies}
         asked = [each for node, each in answers.items() if node in self._asked]
-        # By name, so that the order of arrival decides nothing.
+        # Sorted by name, so that the order of arrival changes nothing.
         for message in sorted(asked, key=self._sender):
             name = self._sender(message)
             found = unpack(message)
             if isinstance(found, str):
                 left_out[name] = found
                 continue
-            refusal = self._conduct.vetting.refusal(found.weights, found.n, before)
+            refusal = self._conduct.vetting.refusal(
+                {WEIGHTS: found.weights}, found.n, {WEIGHTS: before}
+            )
             if refusal is None:
                 del left_out[name]
                 average.add(name, found.weights, found.n)
             else:
                 left_out[name] = refusal.why
             if refusal is None or refusal.is_seen:
-                seen.append(Observation(t, name, before, found.weights, found.n, start_s))
+                seen.append(
+                    Observation.of_weights(t, name, before, found.weights, found.n, start_s)
+                )
         return self._end(t, average.weights(), average.n, seen, left_out)
 
     def _begin(self, server_round: int, arrays: ArrayRecord, grid: Grid) -> Request:
-        """Wait until the round is over and enough nodes are there; choose among them."""
+        """Wait until the round is over and enough nodes are connected; sample them."""
         t, campaign = self._after + server_round, self._journal.campaign
         ends_s = campaign.start_s(t + 1) + GRACE_S
         if ends_s > time.time():
@@ -147,18 +153,18 @@ class SignalMapStrategy(FedAvg):
             seconds=time.perf_counter() - self._began,
         )
         self._journal.end_round(outcome, weights, seen)
-        log.info("round %d: %s of %d points", t, self._what(outcome), outcome.n)
+        log.info("round %d: %s of %s", t, self._what(outcome), counted(outcome.n, "point"))
         return weights_record(weights), None
 
     def _rmse_db(self, t: int, weights: Floats) -> float | None:
-        """On the server's own measurements; None without any, or where the map says no number."""
+        """The RMSE on the server's own measurements; None without any, or if it is not finite."""
         if self._conduct.test is None:
             return None
-        with np.errstate(all="ignore"):  # weights of 1e38 are finite, what they predict is not
-            rmse_db = self._conduct.test.rmse_db(weights)
+        with np.errstate(all="ignore"):  # weights of 1e38 are finite, their predictions are not
+            rmse_db = self._conduct.test.rmse_db({WEIGHTS: weights})
         if math.isfinite(rmse_db):
             return rmse_db
-        log.warning("round %d: the map says no number any more; lower --learning-rate", t)
+        log.warning("round %d: the map's predictions are not finite; lower --learning-rate", t)
         return None
 
     def _new_average(self) -> Aggregation:
@@ -166,17 +172,17 @@ class SignalMapStrategy(FedAvg):
         return training.aggregate(self._journal.weights, len(self._asked))
 
     def _what(self, outcome: RoundOutcome) -> str:
-        return "1 update" if len(outcome.users) == 1 else f"{len(outcome.users)} updates"
+        return counted(len(outcome.users), "update")
 
     def _sender(self, message: Message) -> str:
         return self._asked[message.metadata.src_node_id]
 
 
 def connected(grid: Grid, count: int) -> list[int]:
-    """The nodes that are there, as soon as there are ``count`` of them."""
+    """The connected nodes, as soon as there are ``count`` of them."""
     nodes = sorted(grid.get_node_ids())
     if len(nodes) < count:
-        log.info("waiting for %d nodes, %d are here", count, len(nodes))
+        log.info("waiting for nodes: %d of %d are connected", len(nodes), count)
     while len(nodes) < count:
         time.sleep(LOOK_S)
         nodes = sorted(grid.get_node_ids())

@@ -1,4 +1,4 @@
-"""How the four steps of a secure sum travel."""
+"""The messages of the four steps of a secure sum."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,13 @@ from veilmap.flower.secure.rows import pack, unpack
 
 STEPS = ("advertise", "share", "mask", "unmask")
 ADVERTISE, SHARE, MASK, UNMASK = (f"{MessageType.TRAIN}.{step}" for step in STEPS)
-# A record of their own: the mask step also carries a request.
+# A separate record, since the mask step also carries a request.
 SECURE = "secure"
 ROWS, THRESHOLD, MASKED = "rows", "threshold", "masked"
 
 
 def rows_record(rows: Mapping[int, bytes], threshold: int = 0) -> RecordDict:
-    """One value per node; the threshold where it is first told."""
+    """One value per node; with the threshold in the step that announces it."""
     return RecordDict({SECURE: ConfigRecord({ROWS: pack(rows), THRESHOLD: threshold})})
 
 
@@ -32,7 +32,7 @@ def rows_of(content: RecordDict) -> dict[int, bytes]:
 
 
 def threshold_of(content: RecordDict) -> int:
-    """How many nodes the server demands to the end."""
+    """The threshold that the server demands."""
     try:
         return int(cast(int, content.config_records[SECURE][THRESHOLD]))
     except (KeyError, TypeError, ValueError) as error:

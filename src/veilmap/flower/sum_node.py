@@ -1,4 +1,4 @@
-"""A node's four steps in a secure sum, one message each; what it remembers stays with it."""
+"""A node's four steps in a secure sum, one message each; its state stays on the node."""
 
 from flwr.app import Context, Message, RecordDict
 
@@ -20,7 +20,7 @@ from veilmap.flower.sum_messages import (
 
 
 def on_advertise(message: Message, context: Context, node: Node) -> RecordDict:
-    """Step 1, if the node takes part at all."""
+    """Step 1, if the node takes part."""
     request = request_of(message.content)
     node.consent(request)
     stage, keys = advertise(names_round(request), context.node_id)
@@ -30,7 +30,7 @@ def on_advertise(message: Message, context: Context, node: Node) -> RecordDict:
 
 
 def on_share(message: Message, context: Context, node: Node) -> RecordDict:
-    """Step 2, if the sum has as many nodes to the end as this node demands."""
+    """Step 2, if the threshold is at least this node's minimum."""
     threshold = threshold_of(message.content)
     if threshold < node.minimum.nodes:
         raise RefusalError(f"takes part in sums of at least {node.minimum.nodes} nodes")
@@ -44,8 +44,8 @@ def on_share(message: Message, context: Context, node: Node) -> RecordDict:
 def on_mask(message: Message, context: Context, node: Node) -> RecordDict:
     """Step 3: train, and hide the update; with nothing to send, hide a zero.
 
-    The request must be the one that all nodes agreed to in step 1: were the others asked for
-    something else, to which they have nothing to say, the sum would be this node's update.
+    The request must be the one that all nodes agreed to in step 1: if the others were asked for
+    something they cannot answer, the sum would be this node's update.
     """
     request, sealed = request_of(message.content), rows_of(message.content)
     with node.desk(context) as desk:
@@ -59,7 +59,7 @@ def on_mask(message: Message, context: Context, node: Node) -> RecordDict:
 
 
 def on_unmask(message: Message, context: Context, node: Node) -> RecordDict:
-    """Step 4: the shares that free the sum of those who stayed."""
+    """Step 4: the shares that unmask the survivors' sum."""
     with node.desk(context) as desk:
         stage, shares = unmask(_kept(desk), set(rows_of(message.content)))
         desk.write(stage)

@@ -1,4 +1,4 @@
-"""One secure sum as the server conducts it: who is in, what each is sent, what comes of it."""
+"""The server's side of one secure sum: participants, messages and result."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -28,14 +28,14 @@ from veilmap.flower.sum_messages import (
     rows_record,
 )
 
-# How many of those who begin must stay to the end; fewer, and the round gives no update.
+# The share of the initial nodes that must stay to the end, or the round gives no update.
 STAYING = 2 / 3
 T = TypeVar("T")
-Part = Callable[[int, RecordDict], T]  # what is wanted of a node's answer
+Part = Callable[[int, RecordDict], T]  # the wanted part of a node's answer
 
 
 class SecureRound:
-    """The steps in their order; ``left_out`` says of each node that fell out of them why.
+    """The steps in order; ``left_out`` gives the reason for each node that dropped out.
 
     Raises:
         RoundError: at any step, if too few are left.
@@ -85,7 +85,7 @@ class SecureRound:
         return self._answers(replies, frozenset(contents))
 
     def _answers(self, replies: Iterable[Message], asked: frozenset[int]) -> dict[int, RecordDict]:
-        """What came, by node; of the others, why not."""
+        """Answers by node; the reasons for the others go to ``left_out``."""
         found, why = {}, dict.fromkeys(asked, NO_ANSWER)
         for message in replies:
             node = message.metadata.src_node_id
@@ -99,13 +99,13 @@ class SecureRound:
         return found
 
     def _read(self, contents: Mapping[int, RecordDict], part: Part[T]) -> dict[int, T]:
-        """The wanted part of each answer; who sent none falls out, and the others go on."""
+        """The wanted part of each answer; nodes without one drop out."""
         read = {}
         for node, content in contents.items():
             try:
                 read[node] = part(node, content)
-            except Exception as error:  # whatever a stranger packed must not end the run
-                self.left_out[node] = f"an answer that is none ({shown(error)})"
+            except Exception as error:  # a malformed message must not end the run
+                self.left_out[node] = f"malformed reply ({shown(error)})"
         return read
 
 
@@ -113,7 +113,7 @@ def _letters(keys: Mapping[int, PublicKeys]) -> Part[dict[int, bytes]]:
     def letters(node: int, content: RecordDict) -> dict[int, bytes]:
         rows = rows_of(content)
         if set(rows) != set(keys) - {node}:
-            raise RoundError("shares for others than those who take part")
+            raise RoundError("shares for nodes that do not take part")
         return rows
 
     return letters

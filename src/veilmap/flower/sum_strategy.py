@@ -8,6 +8,7 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 
 from veilmap.attacks.secure_sum import SUM
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.update_validation import Vetting
 from veilmap.flower.journal import Journal, RoundOutcome
@@ -38,7 +39,7 @@ class SecureStrategy(SignalMapStrategy):
         try:
             return self._round.begin(self._asked)
         except RoundError:
-            return []  # said again, and written down, when there is nothing to add up
+            return []  # logged and recorded again when there is nothing to add up
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
@@ -49,9 +50,9 @@ class SecureStrategy(SignalMapStrategy):
         left_out = {self._asked[node]: why for node, why in self._secure.left_out.items()}
         if isinstance(sent, str):
             return self._end(t, before, {}, [], {**left_out, SUM: sent})
-        refusal = self._vetting.refusal(sent.weights, sent.n, before)
+        refusal = self._vetting.refusal({WEIGHTS: sent.weights}, sent.n, {WEIGHTS: before})
         start_s = self._journal.campaign.start_s(t)
-        seen = Observation(t, SUM, before, sent.weights, sent.n, start_s)
+        seen = Observation.of_weights(t, SUM, before, sent.weights, sent.n, start_s)
         if refusal is None:
             return self._end(t, sent.weights, {SUM: sent.n}, [seen], left_out)
         read = [seen] if refusal.is_seen else []

@@ -1,4 +1,4 @@
-"""What a reply holds: whatever a node packed, an update or a sentence."""
+"""Unpack a reply: an update, or the reason why there is none."""
 
 from flwr.app import Message
 
@@ -11,8 +11,8 @@ def unpack(message: Message) -> Sent | str:
     """The update of a reply, or why there is none."""
     try:
         return _update(message)
-    except Exception as error:  # whatever a stranger packed must not end the run
-        return f"an answer that is none ({shown(error)})"
+    except Exception as error:  # a malformed message must not end the run
+        return f"malformed reply ({shown(error)})"
 
 
 def _update(message: Message) -> Sent | str:

@@ -1,4 +1,4 @@
-"""Maps of dots, side by side, in kilometres from their common middle."""
+"""Dot maps side by side, in kilometres from their common centre."""
 
 from math import ceil, floor, log10
 
@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from veilmap.canvas import as_written, colour_range, fitted_sheet
-from veilmap.inspection.labels import counted, shortened
+from veilmap.inspection.labels import shortened
 from veilmap.inspection.maps import MapPanel, Maps
 from veilmap.measurements import Measurements
+from veilmap.wording import counted
 
 _COLUMNS = 4
 _PANEL = 3.2  # the longer side of a map, in inches
@@ -58,7 +59,7 @@ def _facts(data: Measurements) -> str:
 
 
 def _dot_size(dots: int) -> float:
-    """In square points: few dots are large enough to be seen, many do not hide each other."""
+    """In square points: large enough to be seen if few, small enough not to overlap if many."""
     return float(np.clip(20_000 / max(dots, 1), 3.0, 20.0))
 
 
@@ -80,6 +81,6 @@ def _label(axes: Axes, panel: MapPanel) -> None:
 
 
 def _round_step(side_km: float) -> float:
-    """Between ticks: the smallest of 1, 2, 5, 10 … that cuts the side into five at most."""
+    """The tick step: the smallest of 1, 2, 5, 10 … that gives at most five intervals."""
     power = 10.0 ** floor(log10(side_km / 5))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= side_km / 5)

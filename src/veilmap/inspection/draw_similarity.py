@@ -8,7 +8,7 @@ from veilmap.inspection.labels import shortened, shown_users
 from veilmap.inspection.similarity import Similarity
 
 _SQUARE = 0.62  # inches
-_LEAST_SPAN_M = 10.0  # of the colours, so that a metre looks like nothing
+_LEAST_SPAN_M = 10.0  # of the colour scale, so that a metre is not visible
 _UPRIGHT = 6  # letters that fit below a square
 
 

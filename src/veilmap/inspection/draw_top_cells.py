@@ -12,7 +12,7 @@ from veilmap.canvas import as_written, fitted_sheet
 from veilmap.inspection.labels import short_names, shown_users
 from veilmap.inspection.top_cells import TopCells
 
-# Okabe and Ito's, told apart by the colour-blind; durations go from dark to light.
+# Okabe and Ito's palette for the colour-blind; durations go from dark to light.
 _CELL_COLOURS = ("#0072B2", "#E69F00", "#009E73")
 _INTERVAL_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")
 _ROOM_FOR_LEGEND = 20  # between a panel and its title, in points
@@ -84,7 +84,7 @@ def _boxes(axes: Axes, found: TopCells) -> None:
 
 
 def _decades_around(sizes: NDArray[np.int64]) -> tuple[float, float]:
-    """A log axis names powers of ten only, so it goes a little beyond one on either side."""
+    """Extend a log axis just beyond a power of ten on either side: only these have labels."""
     low, high = np.floor(np.log10(sizes.min())), np.ceil(np.log10(sizes.max()))
     return float(0.7 * 10**low), float(1.4 * 10 ** max(high, low + 1))
 

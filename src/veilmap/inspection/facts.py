@@ -1,7 +1,7 @@
 """What is in a measurement file, in one pass over it.
 
-The rows go by in chunks; kept are 16 bytes of each (a hash, to find duplicates, and its time) and
-a few figures per chunk.
+Rows are read in chunks; 16 bytes per row are kept (a hash, to find duplicates, and its time) and a
+few figures per chunk.
 """
 
 from collections.abc import Mapping
@@ -46,10 +46,10 @@ class RoundCount:
 
 @dataclass(frozen=True)
 class Inspection:
-    """The facts of a file. ``rows`` are all wanted rows, the rest speaks of the sound ones.
+    """The facts of a file: ``rows`` counts all wanted rows, everything else the valid ones.
 
-    Duplicates are counted as faults and still stand in the other figures. ``passed_over`` are the
-    rows of the file that are no measurement of RSRP; they are not among ``rows``.
+    Duplicates count as faults and are still part of the other figures. ``passed_over`` are the rows
+    that are not measurements of RSRP; ``rows`` leaves them out.
     """
 
     source: str
@@ -77,7 +77,7 @@ class Inspection:
 def inspect(
     data: str | Path, columns: Columns = Columns(), reading: Reading = Reading()
 ) -> Inspection:
-    """Count and measure; bad rows are counted by kind and never refused."""
+    """Collect the facts; invalid rows are counted by kind, never an error."""
     source = Path(data).name
     scanned = scan(data, columns, reading)
     tally = _Tally()
@@ -96,7 +96,7 @@ def inspect(
 
 
 class _Tally:
-    """What is kept of the chunks gone by: a few figures, and per row a hash and the time."""
+    """What is kept of the chunks read: a few figures, and per row a hash and the time."""
 
     def __init__(self) -> None:
         self.suspicious = False
@@ -177,7 +177,7 @@ _FACTS = [
         pl.col("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm").null_count()
     ).alias("nulls"),
 ]
-# Enough to be sure that no row of a chunk has a fault, and far cheaper than asking every row.
+# Enough to be sure that no row of a chunk has a fault, and far cheaper than checking each row.
 _PLAINLY_SOUND = (
     (pl.col("nulls") == 0)
     & ((pl.col("south") > 0) | (pl.col("north") < 0) | (pl.col("west") > 0) | (pl.col("east") < 0))
@@ -198,7 +198,7 @@ _MERGED_FACTS = [
 
 
 def _first_faults(scanned: Scan) -> tuple[Fault, ...]:
-    """A further pass, only for a file that has faults: how many of which kind, the first where."""
+    """A second pass, only for files with faults: counts by kind and where the first one is."""
     wrong = scanned.table.with_columns(fault_kind()).filter(pl.col("fault").is_not_null())
     return count_faults(wrong, scanned.origin)
 

@@ -1,4 +1,4 @@
-"""Where was measured, made ready to draw: frames, and dots in place of millions of points."""
+"""Measurements prepared for maps: frames, and dots that stand for millions of points."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _DOTS_PER_SIDE = 400
 
 @dataclass(frozen=True)
 class MapPanel:
-    """One map: dots in metres from the middle, coloured by the mean RSRP of their points."""
+    """One map: dots in metres from the centre, coloured by the mean RSRP of their points."""
 
     title: str
     frame: Area
@@ -32,14 +32,14 @@ class MapPanel:
 
 @dataclass(frozen=True)
 class Maps:
-    """Maps that share their middle and their colours."""
+    """Maps that share their centre and colour scale."""
 
     panels: tuple[MapPanel, ...]
     range_dbm: tuple[float, float]
 
 
 def overview(data: Measurements, most_users: int = 2) -> Maps:
-    """Everybody, then the densest users, all in one frame (fig:density_maps_uci)."""
+    """All users, then the densest ones, all in one frame (fig:density_maps_uci)."""
     if len(data.users) == 1:
         return each_user(data)
     frame = frame_around(data.xy_m)
@@ -82,7 +82,7 @@ def _bounds(along_m: NDArray[np.float64]) -> NDArray[np.float64]:
 def dots(
     xy_m: NDArray[np.float64], rsrp_dbm: NDArray[np.float64], frame: Area
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The means of position and signal over small squares: what the eye can tell apart."""
+    """The means of position and signal over small squares, no finer than the eye resolves."""
     side_m = max(frame.width_m, frame.height_m) / _DOTS_PER_SIDE
     column, row = np.floor((xy_m - [frame.x_min_m, frame.y_min_m]) / side_m).T
     _, square, count = np.unique(column + 1j * row, return_inverse=True, return_counts=True)
@@ -91,7 +91,7 @@ def dots(
 
 
 def _panel(title: str, data: Measurements, frame: Area, whole: Area) -> MapPanel:
-    """What lies in ``frame``, told from the middle of ``whole``."""
+    """The dots in ``frame``, relative to the centre of ``whole``."""
     xy_m, middle_m = data.xy_m, whole.centre_m
     inside = frame.contains(xy_m)
     dot_xy_m, dot_dbm = dots(xy_m[inside], data.table["rsrp_dbm"].to_numpy()[inside], frame)
@@ -107,6 +107,6 @@ def _panel(title: str, data: Measurements, frame: Area, whole: Area) -> MapPanel
 
 
 def _range_dbm(data: Measurements) -> tuple[float, float]:
-    """Without the outermost hundredths, which would take the colours from the rest."""
+    """Without the outermost hundredths, which would use up the colour scale."""
     low, high = np.quantile(data.table["rsrp_dbm"].to_numpy(), [0.01, 0.99])
     return float(low), float(high)

@@ -20,7 +20,7 @@ from veilmap.measurements import Measurements
 
 
 def write_pictures(data: Measurements, folder: Path) -> Iterator[Path]:
-    """Draw and write all pictures; gives the path of each as soon as it is there."""
+    """Draw and write all pictures; yields each path as soon as the file is written."""
     data = _shortly_named(data)
     for name, draw in PICTURES.items():
         path = folder / name
@@ -46,7 +46,7 @@ def _draw_users(data: Measurements) -> Figure:
     return draw_maps(each_user(data), data, "The densest users, each in its own frame")
 
 
-# File name → what draws it.
+# File name → the function that draws it.
 PICTURES: dict[str, Callable[[Measurements], Figure]] = {
     "map.png": _draw_overview,
     "users.png": _draw_users,

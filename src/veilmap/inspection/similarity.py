@@ -1,4 +1,4 @@
-"""Who goes where others go: the distance between users' places."""
+"""How similar users' places are: the EMD between them."""
 
 from dataclasses import dataclass
 

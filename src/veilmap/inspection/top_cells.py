@@ -1,4 +1,4 @@
-"""How the measurements of the largest cells fall to users and to rounds."""
+"""How the measurements of the largest cells are distributed over users and rounds."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ def top_cells(data: Measurements, most_cells: int = 3, most_users: int = 8) -> T
 
 
 def _batch_sizes(data: Measurements) -> dict[str, dict[str, NDArray[np.int64]]]:
-    """By user and T: how many measurements each round with data has, cut as for training."""
+    """By user and T: the number of measurements in each round with data, cut as for training."""
     sizes: dict[str, dict[str, NDArray[np.int64]]] = {}
     for interval in INTERVALS:
         rounds = cut(data, parse_interval(interval))

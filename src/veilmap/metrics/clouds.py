@@ -1,4 +1,4 @@
-"""The distributions of places that an attack found, one per round, as far as they are usable."""
+"""The distributions of places that an attack found, one per round, cut to their usable part."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.metrics.weighted_points import Points, Weights
 
-Cloud = tuple[Points, Weights]  # where one round's weight lies
+Cloud = tuple[Points, Weights]  # one round's points and weights
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Pool:
 
 
 def in_area(cloud: Cloud, area: Area) -> Cloud:
-    """What of a cloud lies in the area and has weight, perhaps nothing; the rest sums to 1.
+    """The part of a cloud that lies in the area and has weight, perhaps empty; weights sum to 1.
 
-    The attacker knows the area and would not believe the rest either; the paper leaves a location
-    outside it out as diverged.
+    The attacker knows the area and would discard the rest too; the paper leaves out locations
+    outside it as diverged.
     """
     xy_m, weights = np.asarray(cloud[0], np.float64), np.asarray(cloud[1], np.float64)
     usable = area.contains(xy_m) & (weights > 0)
@@ -48,7 +48,7 @@ def pool(clouds: Sequence[Cloud], counts: Sequence[int]) -> Pool:
 
 
 def cloud_faults(clouds: Sequence[Cloud]) -> Iterator[UserError]:
-    """What keeps the clouds from being scored; positions that are not finite do not."""
+    """Why the clouds cannot be scored; positions that are not finite are no reason."""
     for number, cloud in enumerate(clouds, 1):
         xy_m, weights = np.asarray(cloud[0], np.float64), np.asarray(cloud[1], np.float64)
         which = f"cloud {number:,} of {len(clouds):,}"

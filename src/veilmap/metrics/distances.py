@@ -1,6 +1,6 @@
 """How far the locations and clouds that an attack found lie from the true points.
 
-None stands for a figure that is not defined, because nothing was found that it could be about.
+A figure is None where nothing was found, so that it is undefined.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _FEWER_PROJECTIONS = 100
 def emds_or_none_m(
     true_m: Points, found_m: Sequence[Points], weights: Sequence[Weights | None]
 ) -> list[float | None]:
-    """Sliced EMD to each of some sets, in metres; None where nothing was found."""
+    """Sliced EMD to each set, in metres; None where nothing was found."""
     some = [number for number, xy_m in enumerate(found_m) if len(xy_m)]
     costs_m = emds_m(true_m, [found_m[i] for i in some], None, [weights[i] for i in some])
     known = dict(zip(some, costs_m, strict=True))
@@ -32,7 +32,7 @@ def emds_or_none_m(
 
 
 def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[float, ...]:
-    """The EMD of an attacker who guesses: uniform points in the area, draw by draw."""
+    """The EMD of a guessing attacker: uniform points in the area, draw by draw."""
     if not points:
         return ()
     guesses = list(_guesses_m(area, points, seed))
@@ -55,16 +55,16 @@ def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[Cloud]) -> float | 
 
 
 def centroid_distances_m(truth: Sequence[LocalData], found_m: Points) -> NDArray[np.float64]:
-    """Round by round, from the centroid of the whole round; infinity where nothing was found."""
+    """Per round, from the centroid of the whole round; infinite if nothing was found."""
     centroids_m = np.array([this.centroid_m for this in truth])
     away_m = np.hypot(*(found_m - centroids_m).T)
     return np.where(np.isfinite(away_m), away_m, np.inf)
 
 
 def nearest_distances_m(truth: Sequence[LocalData], found_m: Points) -> NDArray[np.float64]:
-    """Round by round, to the nearest point where the user really was; infinity without location.
+    """Per round, to the nearest point where the user was; infinite if nothing was found.
 
-    A defence that hides the centroid may still give away a place: the one it chose to train on.
+    A defence that hides the centroid may still reveal a place: the one it trained on.
     """
     away_m = [
         np.hypot(*(this.xy_m - xy_m).T).min() for this, xy_m in zip(truth, found_m, strict=True)
@@ -73,7 +73,7 @@ def nearest_distances_m(truth: Sequence[LocalData], found_m: Points) -> NDArray[
 
 
 def random_nearest_m(truth: Sequence[LocalData], area: Area, seed: int) -> float:
-    """The median over rounds for an attacker who guesses, mean of the draws."""
+    """The median over rounds for a guessing attacker, averaged over the draws."""
     medians_m = [
         np.median(nearest_distances_m(truth, guess)) for guess in _guesses_m(area, len(truth), seed)
     ]
@@ -87,12 +87,12 @@ def _guesses_m(area: Area, points: int, seed: int) -> NDArray[np.float64]:
 
 
 def mean_or_none(values: Sequence[float] | NDArray[np.float64]) -> float | None:
-    """The mean; None of nothing."""
+    """The mean; None if there are no values."""
     return float(np.mean(values)) if len(values) else None
 
 
 def median_or_none(values: Sequence[float] | NDArray[np.float64]) -> float | None:
-    """The median; None of nothing, or where it is not finite."""
+    """The median; None if there are no values, or if it is not finite."""
     middle = float(np.median(values)) if len(values) else np.inf
     return middle if np.isfinite(middle) else None
 

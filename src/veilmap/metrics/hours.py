@@ -1,4 +1,4 @@
-"""The local hour and day of the week, which tell home from work."""
+"""The local hour and day of the week, which distinguish home from work."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _QUARTER_S = 900
 
 @dataclass(frozen=True)
 class Hours:
-    """When each point was measured, by the clock of the place.
+    """When each point was measured, in local time.
 
     Attributes:
         hour: 0 to 24, with fractions: 13.5 is 13:30.

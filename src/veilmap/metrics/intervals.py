@@ -1,4 +1,4 @@
-"""How sure a mean over few runs is."""
+"""Confidence intervals of a mean over few runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from veilmap.errors import UserError, out_of_range, refuse
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean, and the ends between which it lies with the confidence asked for.
+    """A mean and its confidence interval.
 
     Attributes:
-        mean: of the values.
+        mean: the mean of the values.
         low: the lower end.
         high: the upper end.
-        count: of the values.
+        count: the number of values.
     """
 
     mean: float
@@ -30,9 +30,9 @@ class Interval:
 def paired_interval(differences: Sequence[float], confidence: float = 0.95) -> Interval | None:
     """Student's interval of the mean difference: mean ± t(n - 1) · s / √n.
 
-    Each difference is of one pair, such as two runs with the same seed: what makes both better or
-    worse falls out. Fewer than two differences tell nothing of how they vary, and give None. Equal
-    ones give an interval without width.
+    Each difference is of one pair, such as two runs with the same seed, so that effects on both
+    cancel. Fewer than two differences have no interval and give None. Equal ones give an interval
+    without width.
 
     Args:
         differences: one per pair, as if drawn from a normal distribution.

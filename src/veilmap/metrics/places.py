@@ -1,4 +1,4 @@
-"""The places where a person spends time: discs that hold the most weight, one after the other."""
+"""The places where a person spends time: discs, chosen greedily by the weight they hold."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from scipy.spatial import KDTree
 
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.metrics.hours import Hours
-from veilmap.metrics.weighted_points import Points, Weights, as_arrays, heap_faults
+from veilmap.metrics.weighted_points import Points, Weights, as_arrays, point_set_faults
 
-# Far finer than a place, and 40,000 points of a phone fall on a few thousand squares.
+# Far finer than a place, and coarse enough that 40,000 points fall on a few thousand squares.
 _SQUARE_M = 5.0
-# What lies around the last places is noise.
+# Weight below this share is noise.
 _REST = 0.01
 # A grid has neighbours at exactly the radius; rounding must not decide about them.
 _SLACK_M = 1e-6
@@ -27,7 +27,7 @@ _WORK_FROM_HOME_M = 200.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where a part of the weight lies.
+    """A place, and the share of the weight in it.
 
     Attributes:
         xy_m: the weighted mean of what lies there.
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Home:
-    """The likely home, and what speaks for it: the nights there, or only the weight."""
+    """The likely home, and the evidence: the nights there, or only the weight."""
 
     place: Place
     by: Literal["hours", "weight"]
@@ -71,11 +71,11 @@ def find_places(
         radius_m: of the discs; their centres are squares of 5 m that hold points.
         most: stop after so many places, or when less than 1 % of the weight remains.
     """
-    (xy_m,), (heap,) = as_arrays([xy_m], [weights])
-    refuse(_faults(xy_m, heap, hours, radius_m, most))
-    never = np.zeros(len(heap), bool)
+    (xy_m,), (mass,) = as_arrays([xy_m], [weights])
+    refuse(_faults(xy_m, mass, hours, radius_m, most))
+    never = np.zeros(len(mass), bool)
     night, work = (hours.night, hours.work) if hours is not None else (never, never)
-    centres_m, masses = _on_squares(xy_m, np.array([heap, heap * night, heap * work]))
+    centres_m, masses = _on_squares(xy_m, np.array([mass, mass * night, mass * work]))
     totals = masses.sum(axis=1)
     return tuple(
         _place(centres_m[inside], masses[:, inside], totals)
@@ -145,7 +145,7 @@ def _held(
     for start in range(0, len(rows), _BLOCK):
         block = KDTree(tree.data[rows[start : start + _BLOCK]])
         pairs = block.sparse_distance_matrix(tree, radius_m, output_type="ndarray")
-        # Each has at least itself within its radius, so none is left out of the counts.
+        # Each square is within its own radius, so every square occurs in the counts.
         held[start : start + _BLOCK] = np.bincount(pairs["i"], weights[pairs["j"]])
     return held
 
@@ -160,7 +160,7 @@ def _place(xy_m: Points, masses: NDArray[np.float64], totals: NDArray[np.float64
 def _faults(
     xy_m: Points, weights: Weights, hours: Hours | None, radius_m: float, most: int
 ) -> Iterator[UserError]:
-    yield from heap_faults([xy_m], [weights])
+    yield from point_set_faults([xy_m], [weights])
     if hours is not None and len(hours) != len(xy_m):
         yield UserError(f"hours must be one per point, got {len(hours):,} for {len(xy_m):,} points")
     if not (isfinite(radius_m) and radius_m > 0):

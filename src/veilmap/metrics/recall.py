@@ -1,4 +1,4 @@
-"""How many of a person's places an attack found, and how near it came to home and work."""
+"""The share of a person's places that an attack found, and its errors for home and work."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from veilmap.metrics.places import Place, likely_home, likely_work
 
 
 def recall(true: Sequence[Place], found: Sequence[Place], within_m: float) -> float:
-    """The share of the true places with a found place so near; every true place counts the same."""
+    """The share of the true places with a found place within the radius; all count the same."""
     hits = [any(place.away_m(other) <= within_m for other in found) for place in true]
     return sum(hits) / len(hits)
 
@@ -20,7 +20,7 @@ def home_error_m(true: Sequence[Place], found: Sequence[Place]) -> float | None:
 
 
 def work_error_m(true: Sequence[Place], found: Sequence[Place]) -> float | None:
-    """The same for the place of work."""
+    """As ``home_error_m``, for the place of work."""
     true_work, found_work = likely_work(true), likely_work(found)
     if true_work is None or found_work is None:
         return None

@@ -1,6 +1,6 @@
 """The earth mover's distance (EMD) between sets of points on the map, sliced.
 
-A set is seen as a heap of sand on the map. On a line the cheapest way to move one heap onto another
+A set is a distribution of mass on the map. On a line the cheapest way to move one onto another
 costs the area between their cumulative distributions; the sliced distance is the mean of that cost
 over the projections of the map on lines in all directions. The directions are fixed, so the same
 points always give the same number.
@@ -19,8 +19,8 @@ from veilmap.metrics.weighted_points import (
     Points,
     Weights,
     as_arrays,
-    heap_faults,
     on_shared_positions,
+    point_set_faults,
 )
 
 # Per temporary array; 1 MB stays in the cache, and a smaller block is a longer Python loop.
@@ -58,7 +58,7 @@ def emds_m(
     others_weights: Sequence[Weights | None] | None = None,
     projections: int = 1000,
 ) -> list[float]:
-    """``emd_m`` between one set and each of some others; all are sorted together, once."""
+    """``emd_m`` between one set and several others; all are sorted together, once."""
     weights = [None] * len(others_xy_m) if others_weights is None else others_weights
     sets = (a_xy_m, *others_xy_m)
     pairs = [(0, other) for other in range(1, len(sets))]
@@ -75,17 +75,17 @@ def emd_paper(
 ) -> float:
     """The square root of ``emd_m``, to compare with the paper.
 
-    The paper names no unit; its numbers (5.3 to 31) fit the square root of metres, as those of its
-    results do that give a distance in metres beside the EMD.
+    The paper gives no unit; its numbers (5.3 to 31) fit the square root of metres, as do those of
+    its results with a distance in metres beside the EMD.
     """
     return sqrt(emd_m(a_xy_m, b_xy_m, a_weights, b_weights, projections))
 
 
 def pairwise_emd_m(sets: Sequence[Points], projections: int = 1000) -> NDArray[np.float64]:
-    """``emd_m`` of every two sets, as a symmetric matrix.
+    """``emd_m`` of all pairs of sets, as a symmetric matrix.
 
-    All sets are projected and sorted together, once. This keeps 8 bytes per set and distinct
-    position, so it is made for dozens of sets.
+    All sets are projected and sorted together, once. Memory is 8 bytes per set and distinct
+    position, so this suits dozens of sets.
     """
     pairs = list(combinations(range(len(sets)), 2))
     above = _summed(sets, [None] * len(sets), pairs, projections)
@@ -101,18 +101,18 @@ def _summed(
     """The distance of each pair of sets, at its place in a matrix."""
     points, counted = as_arrays(sets, weights)
     refuse(_faults(points, counted, projections))
-    xy_m, heaps = on_shared_positions(points, counted)
+    xy_m, masses = on_shared_positions(points, counted)
     total = np.zeros((len(sets), len(sets)))
     angles = np.pi * np.arange(projections) / projections
     at_once = max(_BLOCK_VALUES // (len(xy_m) * len(sets)), 1)
     for start in range(0, projections, at_once):
-        total += _cost_m(xy_m, heaps, pairs, angles[start : start + at_once])
+        total += _cost_m(xy_m, masses, pairs, angles[start : start + at_once])
     return total / projections
 
 
 def _cost_m(
     xy_m: Points,
-    heaps: NDArray[np.float64],
+    masses: NDArray[np.float64],
     pairs: Sequence[Pair],
     angles: NDArray[np.float64],
 ) -> NDArray[np.float64]:
@@ -122,8 +122,8 @@ def _cost_m(
     order = _sorting_order(along_m)
     gaps_m = np.diff(_reorder(along_m, order), axis=1)
     # Divided last: sums of counts are exact, sums of 1/40000 are not.
-    below = [np.cumsum(heap[order], axis=1)[:, :-1] / heap.sum() for heap in heaps]
-    cost_m = np.zeros((len(heaps), len(heaps)))
+    below = [np.cumsum(mass[order], axis=1)[:, :-1] / mass.sum() for mass in masses]
+    cost_m = np.zeros((len(masses), len(masses)))
     for i, j in pairs:
         moved = below[i] - below[j]
         cost_m[i, j] = np.einsum("dp,dp->", np.abs(moved, out=moved), gaps_m)
@@ -133,8 +133,8 @@ def _cost_m(
 def _sorting_order(rows: NDArray[np.float64]) -> NDArray[np.intp]:
     """What ``np.argsort`` of each row gives, in a third of the time at 40,000 values.
 
-    numpy sorts 16-bit integers by their digits; what is then out of order is near its place, and
-    the stable sort of floats is quick with that.
+    numpy radix-sorts 16-bit integers; the result is nearly in order, which the stable sort of
+    floats exploits.
     """
     low = rows.min(axis=1, keepdims=True)
     span = np.maximum(rows.max(axis=1, keepdims=True) - low, np.finfo(np.float64).tiny)
@@ -156,4 +156,4 @@ def _faults(
         yield out_of_range("projections", "at least 1", projections)
     if not sets:
         yield UserError("EMD needs at least one set of points, got none")
-    yield from heap_faults(sets, weights)
+    yield from point_set_faults(sets, weights)

@@ -1,4 +1,4 @@
-"""Sets of points as heaps: how much weight lies at each distinct position."""
+"""Weighted point sets: the weight at each distinct position."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError
+from veilmap.wording import counted
 
 Points = NDArray[np.float64]  # xy_m, one row per point
 Weights = NDArray[np.float64]
@@ -22,12 +23,12 @@ def on_shared_positions(
     everywhere = np.concatenate(sets)
     # Complex numbers sort as pairs, many times faster than rows do.
     places, place = np.unique(everywhere[:, 0] + 1j * everywhere[:, 1], return_inverse=True)
-    ends = np.cumsum([len(heap) for heap in weights])[:-1]
-    heaps = [
-        np.bincount(of_set, heap, minlength=len(places))
-        for of_set, heap in zip(np.split(place, ends), weights, strict=True)
+    ends = np.cumsum([len(mass) for mass in weights])[:-1]
+    masses = [
+        np.bincount(of_set, mass, minlength=len(places))
+        for of_set, mass in zip(np.split(place, ends), weights, strict=True)
     ]
-    return np.column_stack([places.real, places.imag]), np.array(heaps)
+    return np.column_stack([places.real, places.imag]), np.array(masses)
 
 
 def as_arrays(
@@ -42,9 +43,9 @@ def as_arrays(
     return arrays, counted
 
 
-def heap_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iterator[UserError]:
-    """What keeps the sets from being compared."""
-    for number, (xy_m, heap) in enumerate(zip(sets, weights, strict=True), 1):
+def point_set_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iterator[UserError]:
+    """Why the sets cannot be compared."""
+    for number, (xy_m, mass) in enumerate(zip(sets, weights, strict=True), 1):
         which = f"set {number} of {len(sets)}" if len(sets) > 1 else "the set"
         if xy_m.ndim != 2 or xy_m.shape[1] != 2:
             yield UserError(f"{which} must have one row (x, y) per point, got shape {xy_m.shape}")
@@ -52,15 +53,15 @@ def heap_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iterator[
             yield UserError(f"{which} has no points; give at least one")
         elif not np.isfinite(xy_m).all():
             bad = int((~np.isfinite(xy_m)).any(axis=1).sum())
-            yield UserError(f"{which} has {bad:,} positions that are not finite; leave them out")
-        elif heap.shape != (len(xy_m),):
+            yield UserError(f"{which} has {counted(bad, 'non-finite position')}; leave them out")
+        elif mass.shape != (len(xy_m),):
             yield UserError(
-                f"the weights of {which} must be one per point, got shape {heap.shape} "
+                f"the weights of {which} must be one per point, got shape {mass.shape} "
                 f"for {len(xy_m):,} points"
             )
         # NaN is not at least 0, and the sum of an infinite weight is infinite.
-        elif not (heap.min() >= 0 and 0 < heap.sum() < np.inf):
+        elif not (mass.min() >= 0 and 0 < mass.sum() < np.inf):
             yield UserError(
                 f"the weights of {which} must be finite, none negative and not all 0, "
-                f"got {heap.min():g} to {heap.max():g}"
+                f"got {mass.min():g} to {mass.max():g}"
             )

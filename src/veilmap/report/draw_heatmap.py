@@ -1,4 +1,4 @@
-"""The heat map of one round beside where the user really was."""
+"""The heat map of one round beside the user's true points."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from veilmap.area import Area
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
-from veilmap.inspection.labels import counted, shortened
+from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
 from veilmap.report.ground import corners_m, in_km, inches, label_bar, lay_ground, view_around
 from veilmap.report.tiles import Tiles, pooled
+from veilmap.wording import counted
 
 _PANEL = 4.8  # the longer side of a map, in inches
 _COLOURS = "viridis"
@@ -27,10 +28,10 @@ def draw_heatmap(
     title: str,
     emd_m: float | None = None,
 ) -> Figure:
-    """Both as shares per tile, in the same tiles and colours, so that like is held to like.
+    """Both as shares per tile, with the same tiles and colour scale.
 
-    Dots would show a night at home as large as a minute on the way. The colours go by the square
-    root, because a home would leave the ways no colour. ``emd_m`` is the sliced EMD of the two.
+    Dots would show a night at home as large as a minute on the road. The colour scale is the square
+    root, since a home would otherwise outshine all routes. ``emd_m`` is the sliced EMD of the two.
     """
     cloud = pooled([found.cloud])
     view = view_around(corners_m(area))

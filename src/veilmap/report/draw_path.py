@@ -1,4 +1,4 @@
-"""The way of one attack, from its start to where it ends."""
+"""The path of one attack, from its start to its end."""
 
 from math import log10
 from typing import Any
@@ -15,7 +15,7 @@ from veilmap.area import Area
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.errors import UserError
-from veilmap.inspection.labels import counted, shortened
+from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
 from veilmap.report.ground import (
     ACCENT,
@@ -29,6 +29,7 @@ from veilmap.report.ground import (
     legend,
     view_around,
 )
+from veilmap.wording import counted
 
 _PANEL = 5.5  # the longer side of the map, in inches
 
@@ -41,7 +42,8 @@ def draw_path(found: Reconstruction, truth: LocalData | None, area: Area, title:
 def draw_way(path_m: Points, truth: LocalData | None, area: Area, heading: str) -> Figure:
     """A path, under a heading as matplotlib takes it.
 
-    The view fits the path and the points, not the area: an attack that leaves it is seen to do so.
+    The view fits the path and the points, not the area, so that an attack that leaves it is
+    visible.
     """
     points_m = truth.xy_m if truth else np.empty((0, 2))
     view = view_around(path_m, points_m)

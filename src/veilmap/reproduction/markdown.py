@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from veilmap.inspection.labels import counted
 from veilmap.reproduction.board import (
     EXPLAINED,
     MARKS,
@@ -20,8 +19,9 @@ from veilmap.reproduction.board import (
     duration,
 )
 from veilmap.sweeping.decision import Outcome
+from veilmap.wording import counted
 
-ATTACKS = ("search", "neurons", "heatmap")
+ATTACKS = ("search", "first_layer", "heatmap")
 # What has a meaning in Markdown, in GitHub's tables and mathematics, or in HTML.
 _MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|#~$&!{}])")
 

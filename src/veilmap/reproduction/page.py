@@ -13,6 +13,7 @@ from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
 from veilmap.reproduction.board import EXPLAINED, MARKS, Board, Line
 from veilmap.sweeping.decision import Outcome
+from veilmap.wording import counted
 
 _FOLDER = files(__package__) / "assets"
 _SCRIPTS = ("filter", "enlarging", "main")
@@ -37,7 +38,7 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         outcomes=Outcome,
         marks=MARKS,
         explained=EXPLAINED,
-        counted=_counted,
+        counted=counted,
         time=_time,
         typeset=_typeset,
         verdicts=_verdicts,
@@ -90,7 +91,7 @@ def _headline(board: Board) -> str:
     holds, fails, claims = counts[Outcome.HOLDS], counts[Outcome.FAILS], counts.total()
     rest = claims - holds - fails
     return (
-        f"{holds} of {_counted(claims, 'claim')} of the paper {'holds' if holds == 1 else 'hold'} "
+        f"{holds} of {counted(claims, 'claim')} of the paper {'holds' if holds == 1 else 'hold'} "
         f"on {board.data}; {fails} {'does' if fails == 1 else 'do'} not, "
         f"{rest} {'is' if rest == 1 else 'are'} open."
     )
@@ -98,10 +99,6 @@ def _headline(board: Board) -> str:
 
 def _in_words(counts: Counter[Outcome]) -> str:
     return ", ".join(f"{each.words} {counts[each]}" for each in Outcome if counts[each])
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _time(seconds: float) -> str:

@@ -8,7 +8,7 @@ from itertools import combinations
 from veilmap.errors import UserError, shown
 
 NO_COLUMN = "none"
-FILE = "file"  # of several files: the name of the one that a row is from
+FILE = "file"  # of several files: the name of the file of a row
 
 # Role → the usual names, best first, compared without case, spaces and punctuation.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -29,11 +29,11 @@ _SHOWN = 12  # columns named in an error
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's own names of the columns; what is not given is guessed from the usual names.
+    """The user's names of the columns; those not given are guessed from common names.
 
     Attributes:
-        user: who measured; "none" takes all rows as one user's, "file" those of each file in a
-            folder or archive.
+        user: who measured; "none" takes all rows as one user's, "file" makes each file of a folder
+            or archive a user.
         time: when; a text, or seconds to nanoseconds since 1970.
         lat: latitude in degrees.
         lon: longitude in degrees.
@@ -90,7 +90,7 @@ class Columns:
         return not (role in OPTIONAL or (role == "user" and known is not None))
 
     def _lack(self, role: str, header: Sequence[str]) -> str:
-        """Which column there should be, and how to say that another is meant."""
+        """Which column is missing, and how to name another."""
         wanted: str | None = getattr(self, role)
         if wanted is not None:
             return shown(wanted)

@@ -21,16 +21,16 @@ from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, Spending, gunzi
 
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError,
-    RuntimeError,  # packed by a method that Python does not know
-    # Nonsense in a header, which the libraries do not look for.
+    RuntimeError,  # compressed by a method that Python does not support
+    # Invalid header fields that the libraries do not check.
     UnicodeError, LookupError, OverflowError, struct.error,
 )  # fmt: skip
 
 _ENCRYPTED = 1  # a flag of a zip's members
-# The library unpacks by other methods in one go, whatever comes out.
+# With other methods the library unpacks in one go, without a limit.
 _IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LONGEST_NAME = 4096
-# The headers that a tar puts before a member to give it a long name, read into memory.
+# Headers before a tar member that give it a long name; they are read into memory.
 _EXTENSIONS = (
     tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
@@ -38,7 +38,7 @@ _EXTENSIONS = (
 
 
 def pieces(path: Path) -> Iterator[Piece]:
-    """The files of a folder or archive, or the one file that it is; hidden ones are passed over.
+    """The files of a folder or archive, or the path itself if it is one; skips hidden files.
 
     Raises:
         UserError: an archive is cut off, a bomb, or has members that point outside of it.
@@ -74,14 +74,14 @@ def _of_folder(folder: Path) -> Iterator[Piece]:
 
 
 def _of_file(path: Path, name: str, folder: Path) -> Iterator[Piece]:
-    """A file of a folder, or what the archive holds that it is; faults are the piece's."""
+    """A file of a folder, or the members if it is an archive; errors are kept with the piece."""
     try:
         if not path.is_file():
             raise UserError(f"{name} is no regular file; leave it out of the folder")
         if not path.resolve().is_relative_to(folder.resolve()):
             raise UserError(f"{name} is a link that leads out of the folder; copy the file there")
         archive = _archive(Piece(name, path))
-        # An archive counts as a whole: all of it is fetched before any of it is taken.
+        # An archive is taken as a whole: all members are read before the first is used.
         members = [Piece(name, path)] if archive is None else [*archive(path, name)]
         for piece in members:
             yield piece if archive is None else replace(piece, name=f"{name}/{piece.name}")
@@ -167,7 +167,7 @@ def _tar_member(
 
 
 def _refuse_unfinished(rest: IO[bytes]) -> None:
-    """A tar ends in zeros; the library takes a broken header, or none, for an end too."""
+    """A tar ends in zeros; the library also takes a broken or missing header for the end."""
     ending = rest.read(CHUNK_BYTES)
     is_finished = bool(ending)
     while ending:
@@ -184,7 +184,7 @@ def _member(name: str, content: bytes, budget: Budget) -> Piece:
         except UserError as error:
             if isinstance(error.__cause__, EOFError | OSError | zlib.error):
                 return Piece(name, error)
-            raise  # a bomb is a matter of the whole archive
+            raise  # a bomb concerns the whole archive
     piece = Piece(name, content, budget)
     if _archive(piece) is None:
         return piece

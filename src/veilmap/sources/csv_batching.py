@@ -1,7 +1,7 @@
 """Small CSV files with the same header as one: for polars, a file costs more than its rows.
 
-Each file is read by what its own first rows look like. So files go together only where every row
-of all of them is plain, and each by itself would be read in the same way; others are read alone.
+How a file is read depends on its first rows. So files are batched only if all their rows are plain
+and each of them alone would be read in the same way; others are read alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _PLAIN_TIME = r"^(0000-00-00|0000000000$|0000000000000$)"
 
 @dataclass(frozen=True)
 class Places:
-    """Of which file the rows of the joint table are: so many of each, one after the other."""
+    """The file of each row of the joint table: the number of rows of each file, in order."""
 
     names: tuple[str, ...]
     counts: tuple[int, ...]
@@ -33,14 +33,14 @@ class Places:
         return sum(self.counts)
 
     def number(self, table: pl.LazyFrame, row: str) -> pl.LazyFrame:
-        """With the file of each row and its line there, of which the header is the first."""
+        """Add the file of each row and its line there; the header is line 1."""
         files = pl.LazyFrame({FILE: self.names, row: self.counts})
         lines = files.with_columns(pl.int_ranges(2, pl.col(row) + 2, dtype=pl.UInt32).alias(row))
         return pl.concat([lines.explode(row), table], how="horizontal")
 
 
 def batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Files that follow each other and may go together; what may not is alone."""
+    """Group consecutive files that may be read together; others stay alone."""
     waiting: list[Piece] = []
     common: bytes | None = None
     for piece in pieces:
@@ -55,7 +55,7 @@ def batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def join(batch: Sequence[Piece]) -> tuple[Piece, Places]:
-    """The files of a batch as one, under their common header."""
+    """The files of a batch as one file under their common header."""
     heads, bodies = zip(*(piece.head.split(b"\n", 1) for piece in batch), strict=True)
     bodies = tuple(body if body.endswith(b"\n") else body + b"\n" for body in bodies)
     counts = tuple(body.count(b"\n") for body in bodies)
@@ -66,7 +66,7 @@ def join(batch: Sequence[Piece]) -> tuple[Piece, Places]:
 def are_alike(
     texts: pl.DataFrame, roles: Mapping[str, str | None], places: Places, numbers: Sequence[str]
 ) -> bool:
-    """Whether every row is so plain that it is read in one way, whatever is beside it."""
+    """Whether every row is so plain that it is read in the same way in any company."""
     if texts.height != places.rows:
         return False
     names = {role: name for role, name in roles.items() if name is not None and name != FILE}
@@ -83,7 +83,7 @@ def are_alike(
 
 
 def _header(piece: Piece) -> bytes | None:
-    """The first line of a plain and small CSV, which may go together with others."""
+    """The first line of a plain and small CSV, which may be batched; else None."""
     try:
         content = piece.head
     except (UserError, OSError):

@@ -1,4 +1,4 @@
-"""The text of CSV files: encoding, line ends, delimiter, and columns that are where they belong."""
+"""The text of CSV files: encoding, line ends, delimiter, and whether columns are aligned."""
 
 import codecs
 import csv
@@ -44,14 +44,14 @@ def dialect(piece: Piece) -> dict[str, Any]:
 def scan_numbers(
     piece: Piece, options: Mapping[str, Any], texts: pl.LazyFrame, names: Sequence[str]
 ) -> pl.LazyFrame:
-    """The columns ``names`` as numbers, where they are written plainly; the others as texts."""
+    """The columns ``names`` as numbers if they are written plainly; the others as texts."""
     sample = texts.select(names).head(SAMPLE_ROWS).collect()
     if any(sample[name].str.contains(r"^\s|\s$").any() for name in names):
         return texts  # padded numbers are stripped later, which is slower
     return pl.scan_csv(
         piece.for_polars,
         schema_overrides=dict.fromkeys(names, pl.Float64),
-        # What is no number becomes null, and with that a counted fault.
+        # What is not a number becomes null, and so a counted fault.
         ignore_errors=True,
         decimal_comma=any(sample[name].str.contains(r"^-?\d+,\d+$").any() for name in names),
         **options,
@@ -91,7 +91,7 @@ def _decode(piece: Piece) -> str:
 
 
 def _refuse_bad_header(header_line: str, delimiter: str, name: str) -> None:
-    """Names that come twice, or a first line of data: it is not shown, it may tell a position."""
+    """Duplicate names, or data in the first line, which is not shown: it may hold a position."""
     names = [field.strip() for field in next(csv.reader([header_line], delimiter=delimiter))]
     twice = next((each for each in names if each and names.count(each) > 1), None)
     if twice is not None:
@@ -105,7 +105,7 @@ def _refuse_bad_header(header_line: str, delimiter: str, name: str) -> None:
 
 
 def _refuse_shifted(text: str, delimiter: str, name: str) -> None:
-    """More fields than the header has are fine while they are empty, as G-NetTrack's are."""
+    """Extra fields are allowed if they are empty, as G-NetTrack's are."""
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     width = len(next(lines))
     for fields in lines:

@@ -1,4 +1,4 @@
-"""What is known of a format: its columns, and which of its rows are measurements of RSRP."""
+"""A known format: its columns, and which of its rows are measurements of RSRP."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from veilmap.sources.columns import Columns
 
 # LTE, LTE+, LTE_CA, 4G, 5G, 5G NSA, NR, NRNSA, E-UTRA. In the others "signal" is another quantity.
 LTE_OR_5G = r"(?i)^(4G|5G|LTE|NR|E-?UTRA)"
-# What Android and the loggers write for a number that the phone does not tell.
+# What Android and the loggers write for a number that the phone does not report.
 UNKNOWN = (*NO_NAMES, "-1", "2147483647")
 _LONGEST_RADIO = 40
 
@@ -20,7 +20,7 @@ _LONGEST_RADIO = 40
 class Format:
     """A description over a table of raw columns; a user's own choice of columns wins over it.
 
-    Rows whose radio technology the file does not tell are kept, as in any other table.
+    Rows without a radio technology are kept, as in any other table.
 
     Attributes:
         name: as people call it.
@@ -29,7 +29,7 @@ class Format:
         optional: columns that some versions lack; they are then empty.
         derived: further columns, made of the file's.
         radio: the column with the radio technology; only LTE and 5G have RSRP.
-        neighbour: which rows speak of a cell that did not serve the phone.
+        neighbour: which rows are of a cell that did not serve the phone.
         one_file_per_upload: whether the file says which rows belong together.
     """
 
@@ -54,7 +54,7 @@ class Format:
 
     @property
     def passed_over(self) -> pl.Expr | None:
-        """Why a row is no measurement of a serving cell's RSRP; null where it is one."""
+        """Why a row is not a measurement of a serving cell's RSRP; null if it is one."""
         kinds = []
         if self.neighbour is not None:
             kinds.append(pl.when(self.neighbour).then(pl.lit("a neighbouring cell")))
@@ -67,7 +67,7 @@ class Format:
 
 
 class Document(Protocol):
-    """A module that reads files which are no tables, as rows of raw columns."""
+    """A module that reads files other than tables, as rows of raw columns."""
 
     FORMAT: Format
     SCHEMA: dict[str, pl.DataType]
@@ -82,12 +82,12 @@ def cell_name(mcc: str, mnc: str, cell: str) -> pl.Expr:
 
 
 def known(column: str) -> pl.Expr:
-    """A column of texts; null where the phone did not tell."""
+    """A column of texts; null where the phone did not report."""
     # Pandas writes whole numbers with gaps as 7.0.
     text = pl.col(column).cast(pl.String).str.strip_chars().str.strip_suffix(".0")
     return pl.when(~text.is_in(UNKNOWN)).then(text)
 
 
 def number(column: str) -> pl.Expr:
-    """A column of texts as numbers; what is none is null."""
+    """A column of texts as numbers; other texts become null."""
     return pl.col(column).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)

@@ -1,4 +1,4 @@
-"""All files that a path holds, each by its format, as one table."""
+"""Read all files of a path, each by its format, into one table."""
 
 import re
 from collections import Counter
@@ -19,8 +19,9 @@ from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, collected, readable
+from veilmap.wording import counted
 
-# The first sign of a document → who reads it; what begins otherwise is a table.
+# The first character of a document → its reader; anything else is a table.
 DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 3
@@ -52,7 +53,7 @@ def gather(path: Path, columns: Columns, reading: Reading) -> Scan:
 
 
 class _Found:
-    """What the files gone by hold: tables, and the rows of documents, which are many and small."""
+    """The content of the files read so far: tables, and rows of documents (many and small)."""
 
     def __init__(self, columns: Columns, reading: Reading, several: bool) -> None:
         self._columns, self._reading, self._several = columns, reading, several
@@ -73,7 +74,7 @@ class _Found:
         self._counts[document] += 1
 
     def add_together(self, groups: Iterable[list[Piece]]) -> Iterator[Piece]:
-        """Add what can be read in one go, and give back the files that must be read alone."""
+        """Add the files that can be read in one go; return those that must be read alone."""
         for batch in groups:
             scan = self._together(batch) if len(batch) > 1 else None
             if scan is None:
@@ -90,7 +91,7 @@ class _Found:
                 table = collected(scan.table, batch[0].name)
                 passed_over = _read(scan.passed_over)
         except UserError:
-            return None  # which of them it is about, reading each by itself will tell
+            return None  # reading each by itself shows which one it is
         if _lacking(table).height:
             return None
         origin = replace(scan.origin, written=None)
@@ -104,7 +105,7 @@ class _Found:
         if not self._several:
             return scan
         if piece.is_large:
-            # Gone through once, so that damage deep inside is this file's and not the folder's.
+            # Read through once, so that damage deep inside is reported for this file.
             scan.table.select(pl.all().null_count()).collect(engine="streaming")
             return scan
         # Read at once, so that the text need not be kept.
@@ -128,7 +129,7 @@ class _Found:
 
 
 def _unread(table: pl.DataFrame, written: pl.LazyFrame | None) -> pl.LazyFrame | None:
-    """What the file has in rows that lack a value; mostly there is none."""
+    """The rows of the file that lack a value; usually there are none."""
     rows = _lacking(table)["row"]
     if written is None or rows.is_empty():
         return None
@@ -172,7 +173,7 @@ def _together(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
 
 
 def _reason(name: str, error: UserError) -> str:
-    """The message without the name, which is told beside it, and without the way out."""
+    """The message without the file name, which stands beside it, and without the way out."""
     return re.sub(rf"^{re.escape(name)}:? (is )?", "", str(error)).split("; ")[0]
 
 
@@ -182,6 +183,6 @@ def _nothing(path: Path, left_out: list[tuple[str, str]]) -> UserError:
     named = "; ".join(f"{file}: {reason}" for file, reason in left_out[:_SHOWN])
     more = "; …" if len(left_out) > _SHOWN else ""
     return UserError(
-        f"none of the {len(left_out):,} files in {path.name} can be read ({named}{more}); "
+        f"cannot read {counted(len(left_out), 'file')} of {path.name} ({named}{more}); "
         "give measurement files"
     )

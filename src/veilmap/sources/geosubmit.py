@@ -1,7 +1,7 @@
 """Geosubmit version 2 (JSON), the upload format of Mozilla's location service and its heirs.
 
-A row is one cell tower of an item. Cells that are said not to serve the phone are passed over. A
-text that is a number counts as one; any other wrong value is a missing one, and so a counted fault.
+A row is one cell tower of an item. Cells marked as not serving the phone are skipped. Numbers in
+quotes count as numbers; any other wrong value counts as missing, and so as a fault.
 """
 
 import json
@@ -42,7 +42,7 @@ SCHEMA: dict[str, pl.DataType] = {
 
 # A tower takes about 300 bytes in the file; an empty list takes 3, and 60 in memory.
 _MOST_PARTS = 20_000_000
-# Of what stands once in an item and is repeated in every row of it.
+# Of values that an item has once and that are repeated in each of its rows.
 _LONGEST = 1000
 
 
@@ -90,7 +90,7 @@ def _load(content: bytes, name: str) -> Any:
 
 
 def _part(whole: Any, key: str, kind: type, place: str) -> Any:
-    """``whole[key]``; absent or null is an empty one, anything of another kind an error."""
+    """``whole[key]``; empty if absent or null, an error if of another type."""
     if not isinstance(whole, dict):
         raise _wrong(place, dict, whole)
     if key == "items" and key not in whole:
@@ -110,7 +110,7 @@ _KINDS = {
 
 def _wrong(place: str, kind: type, value: object) -> UserError:
     found = _KINDS.get(type(value), "a number")
-    return UserError(f"{place} must be {_KINDS[kind]} and is {found}; mend it or leave it out")
+    return UserError(f"{place} must be {_KINDS[kind]} and is {found}; fix it or leave it out")
 
 
 def _texts(values: dict[str, Any], keys: tuple[str, ...]) -> Iterator[str | None]:
@@ -120,5 +120,5 @@ def _texts(values: dict[str, Any], keys: tuple[str, ...]) -> Iterator[str | None
             value = int(value)
         is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
         is_value = is_value and not (isinstance(value, str) and len(value) > _LONGEST)
-        # Half of a surrogate pair, which JSON allows, is no text that a table can hold.
+        # JSON allows half of a surrogate pair, which tables cannot hold.
         yield str(value).encode(errors="replace").decode() if is_value else None

@@ -1,8 +1,8 @@
-"""What a Parquet file unpacks to, counted from its page headers before any page is unpacked.
+"""The unpacked size of a Parquet file, from its page headers, before any page is unpacked.
 
-Equal values are packed as one and their number: half a billion rows fit in kilobytes. The sizes in
-the file's own index are not believed, since the table reader goes by those of the pages. Structures
-and the numbers of their fields are those of https://github.com/apache/parquet-format.
+Equal values are stored once with their number, so half a billion rows fit in kilobytes. The sizes
+in the file's index are not trusted, since the table reader uses those of the pages. Structures and
+the numbers of their fields are those of https://github.com/apache/parquet-format.
 """
 
 import mmap
@@ -32,7 +32,7 @@ _RARE_ENCODINGS = (7,)
 
 
 def refuse_bomb(piece: Piece) -> None:
-    """Spend what will come out of a Parquet file.
+    """Charge the unpacked size of a Parquet file to the budget.
 
     Raises:
         UserError: that is more than any measurements would give, or the file is broken.
@@ -58,7 +58,7 @@ def refuse_bomb(piece: Piece) -> None:
 
 
 def short_texts(table: pl.LazyFrame) -> pl.LazyFrame:
-    """A long text is a missing one: it may stand in the file once, and in every row of a table."""
+    """Take long texts as missing: stored once in the file, they would fill every row of a table."""
     return table.with_columns(
         pl.when(size <= LONGEST_TEXT).then(pl.col(name)).alias(name)
         for name, kind in table.collect_schema().items()
@@ -111,7 +111,7 @@ def _refuse_deep(schema: list[Mapping[int, Any]]) -> None:
 
 
 def _pages(content: Bytes, column: Mapping[int, Any], rows: int) -> Iterator[int]:
-    """What each page of a column takes; a nested one has more values than rows.
+    """The size of each page of a column; nested columns have more values than rows.
 
     ColumnMetaData: 7 its bytes, 9 its first data page, 11 its dictionary; PageHeader: 1 the kind,
     2 the bytes unpacked, 3 packed, 5 or 8 a data page's own header (1 its values, 2 or 4 their
@@ -136,7 +136,7 @@ def _pages(content: Bytes, column: Mapping[int, Any], rows: int) -> Iterator[int
 
 
 def _counted(number: int) -> int:
-    """A number of rows, values or bytes; of one below 0 the table reader makes a huge one."""
+    """A number of rows, values or bytes; the table reader takes a negative one as huge."""
     if number < 0:
         raise ValueError(f"a part of it has {number:,} values or bytes")
     return number

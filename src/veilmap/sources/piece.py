@@ -1,4 +1,4 @@
-"""One file to be read: on disk, or out of an archive in memory."""
+"""One file to read: on disk, or an archive member in memory."""
 
 import gzip
 import io
@@ -21,8 +21,8 @@ LARGE_BYTES = 64_000_000
 class Piece:
     """A file by its name within the folder or archive; ``content`` may be why it cannot be read.
 
-    What is gzipped on disk stays so, and is unpacked here; members of archives come unpacked, with
-    the budget that they were unpacked from.
+    Files gzipped on disk are unpacked here; members of archives come unpacked, with the budget from
+    which they were unpacked.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Piece:
     budget: Budget | None = None
 
     def __post_init__(self) -> None:
-        # Names on disk may be no UTF-8, and a table takes nothing else.
+        # Names on disk may not be UTF-8, which tables require.
         object.__setattr__(self, "name", self.name.encode(errors="replace").decode())
 
     @cached_property
@@ -53,7 +53,7 @@ class Piece:
 
     @property
     def is_large(self) -> bool:
-        """Whether it had better not be held in memory."""
+        """Whether it is too large to hold in memory."""
         return isinstance(self.content, Path) and self.content.stat().st_size > LARGE_BYTES
 
     def read(self) -> bytes:
@@ -70,7 +70,7 @@ class Piece:
             return Piece(self.name, b"".join(gunzip(file, self.name, budget)), budget)
 
     def check(self) -> None:
-        """Go through a packed file once: whole, and no bomb; nothing is kept."""
+        """Read a packed file through once, to check that it is whole and within the budget."""
         if self.is_packed:
             with closing(self._open()) as file:
                 for _ in gunzip(file, self.name, self._own_budget):
@@ -80,7 +80,7 @@ class Piece:
     def for_polars(self) -> Path | io.BytesIO:
         if isinstance(self.content, bytes):
             return io.BytesIO(self.content)
-        # Polars takes no path that is not UTF-8.
+        # Polars does not take paths that are not UTF-8.
         is_utf8 = str(self._path).encode(errors="replace") == os.fsencode(self._path)
         return self._path if is_utf8 else io.BytesIO(self.read())
 

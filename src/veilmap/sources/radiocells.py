@@ -40,12 +40,12 @@ SCHEMA: dict[str, pl.DataType] = {
     ),
 }  # fmt: skip
 
-# What tells one phone from another, as far as uploads do.
+# What distinguishes phones in uploads.
 DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
 _CELLS = ("gsmserving", "gsmneighbour")
-# Log, scan, fix: deeper is no log, and every level takes memory.
+# Log, scan, fix: logs are not deeper, and every level takes memory.
 _DEEPEST = 20
-# Of what stands once in a log or scan and is repeated in every row of it.
+# Of values that a log or scan has once and that are repeated in each of its rows.
 _LONGEST = 1000
 # Where a log has no exportver: version of the logger → the fixes whose lat and lng are swapped.
 _SWAPPED = {
@@ -60,7 +60,7 @@ def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
     """The cells of all scans, as tuples in the order of ``SCHEMA``.
 
     Raises:
-        UserError: it is broken XML, declares entities, or is no log of cells.
+        UserError: it is broken XML, declares entities, or is not a log of cells.
     """
     parser = expat.ParserCreate()
     log = _Log(name, parser)
@@ -81,7 +81,7 @@ def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
 
 
 class _Log:
-    """What the parser has met: the rows so far, and the scan that it is in."""
+    """The state of the parser: the rows so far, and the current scan."""
 
     def __init__(self, name: str, parser: expat.XMLParserType) -> None:
         self.rows: list[tuple[Any, ...]] = []

@@ -15,18 +15,18 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import polars as pl
 
 from veilmap.errors import UserError, shown
-from veilmap.files import write_whole
+from veilmap.files import write_whole, writing
 from veilmap.sources.radiocells import DEVICE
 
 MCC, MNC, LAC = 234, 10, 1
 ZIP = ".zip"
 _UNIX = 3
-# What Android's signal level, called ASU, adds to RSRP.
+# Android's signal level, ASU, is RSRP plus this.
 _ASU_OF_0_DBM = 140
 
 
 def write_upload_files(rows: pl.DataFrame, out: Path, *, timezone: str) -> int:
-    """Write the files into a new folder, or into one zip if ``out`` ends so; gives their number.
+    """Write the files into a new folder, or a zip if ``out`` ends in .zip; returns their number.
 
     The same rows give the same bytes. ``rows`` has file (its name), the five columns of the device,
     cell, time, lat_deg, lon_deg, rsrp_dbm and accuracy_m; times are written by the clock of
@@ -102,7 +102,7 @@ def _write_folder(files: dict[str, bytes], out: Path) -> None:
     """Under a temporary name first, so that a folder is whole or not there."""
     if out.exists():
         raise UserError(f"{out} is already there; choose a new folder")
-    try:
+    with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as part:
             whole = Path(part) / out.name
@@ -110,7 +110,3 @@ def _write_folder(files: dict[str, bytes], out: Path) -> None:
             for name, content in files.items():
                 (whole / name).write_bytes(content)
             whole.rename(out)
-    except OSError as error:
-        raise UserError(
-            f"cannot write {out}: {error.strerror or error}; choose another place for it"
-        ) from error

@@ -12,8 +12,8 @@ from veilmap.sources.gathering import gather
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, collected, readable
 
-# The name on the command line is that of the module. It is loaded when the world is made: scipy,
-# which streets and radio need, would take a file's readers longer to load than most files to read.
+# The name on the command line is that of the module. It is imported when the world is simulated:
+# scipy, which streets and radio need, takes longer to load than most files to read.
 WORLDS = ("campus", "london")
 
 
@@ -80,5 +80,5 @@ def _scan_file(data: str | Path, columns: Columns, reading: Reading) -> Scan:
 
 
 def is_world(data: str | Path) -> bool:
-    """Whether the name is that of a simulated world, and of no file."""
+    """Whether the name is that of a simulated world and not of a file."""
     return str(data) in WORLDS and not Path(data).exists()

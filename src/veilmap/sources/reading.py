@@ -1,4 +1,4 @@
-"""How the rows of a file are understood, and which of them are wanted."""
+"""How the rows of a file are interpreted, and which of them are wanted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from veilmap.sources.timestamps import parse_moment
 
 @dataclass(frozen=True)
 class Reading:
-    """How rows are understood and which are wanted.
+    """How rows are interpreted and which are wanted.
 
     A row that lacks a value passes the filter on that value.
 
     Attributes:
-        timezone: the clock of times without an offset, and the one by which days begin; UTC, or
-            what a file of veilmap's own says, when not given.
+        timezone: of times without an offset, and of midnight, at which days begin; default: UTC, or
+            what a file written by veilmap says.
         time_format: of the times, such as "%d.%m.%Y %H:%M:%S"; guessed when not given.
-        max_accuracy_m: leave out positions known to be worse than this, in metres.
-        since: leave out what is earlier, such as 2017-08-30.
-        until: leave out what is at or after this time.
-        box: west, south, east, north in degrees; leave out what is outside.
+        max_accuracy_m: leave out positions known to be less accurate than this, in metres.
+        since: leave out earlier rows, such as those before 2017-08-30.
+        until: leave out rows at or after this time.
+        box: west, south, east, north in degrees; leave out rows outside.
         drop_invalid: leave out invalid rows, counted by kind, instead of refusing the file.
         keep_going: leave out the files of a folder or archive that cannot be read, named with the
             reason, instead of stopping at the first.

@@ -1,4 +1,4 @@
-"""What a source gives before it is read: rows by canonical columns, and what is not among them."""
+"""A source before it is read: rows in canonical columns, and what was left out."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,8 +26,8 @@ class Scan:
         roles: which column of the file plays which role; empty where files differ.
         formats: the recognised formats, and how many files have each.
         left_out: the files that could not be read, each with the reason.
-        passed_over: the ``kind`` of each row that is sound but no measurement of RSRP.
-        origin: how a row is found again in its file.
+        passed_over: the ``kind`` of each row that is valid but not a measurement of RSRP.
+        origin: how to find a row in its file.
     """
 
     table: pl.LazyFrame
@@ -39,7 +39,7 @@ class Scan:
     origin: Origin = field(default_factory=Origin)
 
     def count_passed_over(self) -> tuple[Fault, ...]:
-        """The rows passed over in the whole source, whatever the filters, most frequent first."""
+        """The skipped rows of the whole source, before filters, most frequent kind first."""
         if self.passed_over is None:
             return ()
         counted = self.passed_over.group_by("kind").len().collect(engine="streaming")
@@ -61,10 +61,10 @@ def collected(table: pl.LazyFrame, source: str) -> pl.DataFrame:
 
 @contextmanager
 def readable(source: str) -> Iterator[None]:
-    """Within the block, what the table reader cannot take becomes one line."""
+    """Turn errors of the table reader into one line."""
     try:
         yield
-    # A panic of the library's is no Exception; damage inside of a Parquet file may cause one.
+    # A panic of polars is not an Exception; damage inside a Parquet file may cause one.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:_LONGEST_REASON]
         raise UserError(f"cannot read {source}: {reason}; check that the file is whole") from error

@@ -1,10 +1,10 @@
-"""Upload files of nobody in particular, stitched into synthetic users.
+"""Stitch anonymous upload files into synthetic users.
 
 The heuristic of the paper ("Creating Multiple Synthetic Users"): people repeat their trips, so two
 upload files belong to one synthetic user if cell and device information are identical, their start
-locations are within Z of each other, and so are their end locations. The relation is carried on: a
-candidate is a connected component of it. Candidates with enough measurements per week over several
-weeks are kept; all other files become one background user.
+locations are within Z of each other, and so are their end locations. Candidates are the connected
+components of this relation. Candidates with enough measurements per week over several weeks are
+kept; all other files become one background user.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ class SyntheticUser:
 
 @dataclass(frozen=True)
 class Stitched:
-    """The rows with their synthetic users, and how they came about.
+    """The rows with their synthetic users, and how these were found.
 
     ``table`` is what ``Measurements.of`` takes; its users are "1", "2", … by first appearance, and
     "0" for the background. A file with rows of two cells counts once in each.
@@ -167,8 +167,8 @@ def _ends() -> list[pl.Expr]:
 def _components(ends_deg: NDArray[np.float64], limit_m: float) -> NDArray[np.int64]:
     """Connected components, numbered from 0 in the order of their first member.
 
-    A flood fill over what is not yet reached: memory grows with the files, not with their pairs,
-    and thousands of files from one home are done in one step.
+    A flood fill over the files not yet reached: memory grows with the files, not with their pairs,
+    and thousands of files from one home take one step.
     """
     part = np.full(len(ends_deg), -1)
     rest = np.arange(len(ends_deg))

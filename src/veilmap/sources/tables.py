@@ -24,7 +24,7 @@ _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 
 def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
-    """All rows of a file; the content decides what it is, names say little."""
+    """All rows of a file; its type is recognised by the content, not by the name."""
     is_parquet = piece.head.startswith(parquet.MAGIC)
     if is_parquet:
         piece = piece.unpacked()
@@ -44,7 +44,7 @@ def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) 
 
 
 def scan_together(batch: Sequence[Piece], columns: Columns, reading: Reading) -> Scan | None:
-    """All rows of small files in one go, where each would be read in the same way; else None."""
+    """All rows of small files in one go if each would be read in the same way; else None."""
     piece, places = join(batch)
     raw, texts, known = _scan_csv(piece, columns, of_several=True)
     header = _names(texts)
@@ -73,7 +73,7 @@ def canonical(
     *,
     with_file: bool,
 ) -> Scan:
-    """Raw columns, with the number and perhaps the file of each row, as veilmap knows them.
+    """Convert raw columns, with the number and perhaps the file of each row, to canonical ones.
 
     ``texts`` are the same columns before any of them was taken as numbers.
     """
@@ -102,7 +102,7 @@ def canonical(
 
 
 def _written(texts: pl.LazyFrame, roles: Mapping[str, str | None], with_file: bool) -> pl.LazyFrame:
-    """What the file itself has where a time, a position and a signal should be."""
+    """The file's own texts of time, position and signal."""
     kinds = texts.collect_schema()
     named = {"time": "time", "lat_deg": "lat", "lon_deg": "lon", "rsrp_dbm": "signal"}
     columns = {name: _text(str(roles[role]), kinds) for name, role in named.items()}
@@ -141,7 +141,7 @@ def _sample(
 
 
 def _part(raw: pl.LazyFrame, known: Format) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
-    """The measurements of RSRP, and of what kind the other rows are."""
+    """The measurements of RSRP, and the kinds of the other rows."""
     kind = known.passed_over
     if kind is None:
         return raw, None
@@ -151,7 +151,7 @@ def _part(raw: pl.LazyFrame, known: Format) -> tuple[pl.LazyFrame, pl.LazyFrame 
 def _scan_csv(
     piece: Piece, columns: Columns, of_several: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame, Format]:
-    """With numbers where they are plain, as it is written, and of which format it is."""
+    """The table with plain numbers parsed, the same as texts, and its format."""
     options = dialect(piece)
     piece.check()
     texts = pl.scan_csv(piece.for_polars, **options)

@@ -1,4 +1,4 @@
-"""Thrift's compact protocol, in which Parquet files describe themselves; only reading.
+"""A reader of Thrift's compact protocol, in which Parquet files describe themselves.
 
 https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 """
@@ -16,10 +16,10 @@ class Bytes(Protocol):
 
 
 class Cursor:
-    """A place in a file, from which one value after the other is read.
+    """A position in a file, from which values are read one after the other.
 
     Raises (all methods):
-        ValueError: what is there is no Thrift, or goes on where the file ends.
+        ValueError: the data are not Thrift, or the file ends too soon.
     """
 
     def __init__(self, content: Bytes, at: int, end: int) -> None:
@@ -39,7 +39,7 @@ class Cursor:
         if depth > _DEEPEST:
             raise ValueError("structures nest too deeply")
         match kind:
-            case 1 | 2:  # a truth value: of a field the kind says it, of a list a byte
+            case 1 | 2:  # a boolean: in the kind of a field, in a byte of a list
                 return self._byte() == 1 if in_list else kind == 1
             case 3:
                 return self._byte()

@@ -7,7 +7,7 @@ import polars as pl
 
 from veilmap.errors import UserError, shown
 
-# The format that reads most of a sample is taken; of equals the first.
+# The format that reads most of a sample is taken; the first one if equal.
 FORMATS = (
     "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%d %H:%M:%S%.f",
@@ -44,7 +44,7 @@ AMBIGUOUS = (
 # Units per second → the size below which a number since 1970 is in that unit: 1e11 s is the year
 # 5138, and 1e11 ms is 1973.
 _EPOCH_UNITS = ((1.0, 1e11), (1e3, 1e14), (1e6, 1e17), (1e9, float("inf")))
-# A time outside of these years is none: most often a number or a year misread.
+# Times outside these years are errors: mostly a misread number or year.
 _EARLIEST, _LATEST = datetime(1990, 1, 1), datetime(2100, 1, 1)
 
 
@@ -71,7 +71,7 @@ def time_expression(
         if not time_format and any(_is_dated(texts, known) for known in FORMATS):
             raise UserError(
                 f"{_column(sample, source)} has times outside of the years {_EARLIEST.year} to "
-                f"{_LATEST.year - 1} (first: {shown(texts[0])}); mend them, or name another column "
+                f"{_LATEST.year - 1} (first: {shown(texts[0])}); fix them, or name another column "
                 "with --time"
             )
         raise UserError(
@@ -87,7 +87,7 @@ def time_expression(
 
 
 def parse_moment(text: str, timezone: str) -> datetime:
-    """A date or time the user typed, by the clock of ``timezone`` unless it says otherwise."""
+    """A date or time that the user typed, in ``timezone`` unless it has an offset."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -105,7 +105,7 @@ def _best(texts: pl.Series, source: str) -> tuple[str, int]:
     for known in (*FORMATS, *AMBIGUOUS):
         counts[known] = _count(texts, known)
         if counts[known] == texts.len() and known in FORMATS:
-            break  # none reads more, and trying them all takes longer than reading a small file
+            break  # none reads more, and trying all takes longer than reading a small file
     most = max(counts.values())
     fitting = [known for known, count in counts.items() if count == most]
     if most and len(fitting) > 1 and fitting[0] in AMBIGUOUS:
@@ -165,7 +165,7 @@ def _to_utc(column: pl.Expr, aware: bool, timezone: str) -> pl.Expr:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     column = column.dt.cast_time_unit("us")
     column = pl.when(column.is_between(_EARLIEST, _LATEST)).then(column)
-    # An hour that a clock shows twice is taken as the first; one it never shows is a fault.
+    # An hour that occurs twice is taken as the first; one that is skipped is a fault.
     zone = "UTC" if aware else timezone
     column = column.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     return column.dt.convert_time_zone("UTC")

@@ -1,8 +1,8 @@
 """Tower Collector's CSV export.
 
 The signal is ``rsrp`` for LTE and ``ss_rsrp`` for 5G; exports of older versions have only ``dbm``,
-which is the same quantity in LTE and 5G rows. Neighbouring cells are passed over: LTE phones know
-their signal, and hardly ever who they are.
+which is the same quantity in LTE and 5G rows. Neighbouring cells are skipped: LTE phones know their
+signal, but hardly ever their identity.
 """
 
 import polars as pl

@@ -1,4 +1,4 @@
-"""Unpacking with a bound on what comes out; what a packed file says of its size is not believed."""
+"""Unpacking with a limit on the output; the size that a packed file declares is not trusted."""
 
 import gzip
 import zlib
@@ -8,7 +8,7 @@ from typing import IO
 from veilmap.errors import UserError
 
 GZIP = b"\x1f\x8b"
-# Measurements pack about tenfold, repetitive ones fiftyfold; a bomb a thousandfold and more.
+# Measurements compress about tenfold, repetitive ones fiftyfold, bombs a thousandfold and more.
 FREE_BYTES = 200_000_000
 MOST_TIMES = 200
 # Members of archives are held in memory.
@@ -23,14 +23,14 @@ class Budget:
     def __init__(self, name: str, packed_bytes: int, *, is_table: bool = False) -> None:
         self._name = name
         whole = max(FREE_BYTES, MOST_TIMES * packed_bytes)
-        # A table is read in parts, and cannot be unpacked by hand.
+        # Parquet is read in parts, and users cannot unpack it.
         self._whole = whole if is_table else min(whole, MOST_BYTES)
         self._way_out = "write it as CSV" if is_table else "unpack it yourself"
         self._left = self._whole
         self._members = 0
 
     def meet_member(self) -> None:
-        """Take note of one more file in it; even an empty one takes memory and time.
+        """Count one more member; even an empty one takes memory and time.
 
         Raises:
             UserError: there are too many.
@@ -43,10 +43,10 @@ class Budget:
             )
 
     def spend(self, unpacked_bytes: int) -> None:
-        """Take note of bytes that came out.
+        """Count unpacked bytes.
 
         Raises:
-            UserError: more came out than any measurements would give.
+            UserError: the output is larger than that of any measurements.
         """
         self._left -= unpacked_bytes
         if self._left < 0:
@@ -57,7 +57,7 @@ class Budget:
 
 
 class Spending:
-    """A file that can be read forward, at the expense of a budget."""
+    """A file that is read forward, charged to a budget."""
 
     def __init__(self, file: IO[bytes] | gzip.GzipFile, budget: Budget) -> None:
         self._file, self._budget = file, budget

@@ -32,6 +32,7 @@ class AttackRun:
         norms: of the leaked gradient, by round and layer.
         predicted: what Theorems 1 and 2 say of each round, if asked for.
         oracle: what was used that no server has.
+        unread: the attacks left out because they cannot read this kind of map.
     """
 
     path: str
@@ -46,6 +47,7 @@ class AttackRun:
     norms: Mapping[int, tuple[float, ...]] = field(repr=False)
     predicted: Mapping[int, PredictedError | None] = field(repr=False)
     oracle: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def found(self) -> Found:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from veilmap.attacks.first_layer import Neurons
+from veilmap.attacks.attack import Attack
+from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.optimisers import OptimiserName
 from veilmap.attacks.gradient_matching.search import Search
@@ -21,9 +22,10 @@ from veilmap.attacks.gradient_matching.starts import (
     Start,
 )
 from veilmap.attacks.heatmap.heatmap import Heatmap
-from veilmap.attacks.methods import METHODS, Attack, MethodName
-from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
+from veilmap.attacks.methods import METHODS
+from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.settings import group, parse
+from veilmap.study.attack_notation import Methods, method_name, methods_of
 
 StartName = Literal["random", "grid", "previous", "centroid"]
 
@@ -113,7 +115,8 @@ class Who:
     """Who is attacked, and with what.
 
     Attributes:
-        method: the attacks to run.
+        method: the attacks to run: our own by name, others as objects or as text such as
+            ``mine:depth=3``; one text may name several, with commas between them.
         target: the user; by default the one with the most points.
         secure_aggregation: the server sees only the weighted sum of each round.
         every: attack only every so many rounds of the user, from the first; all by default.
@@ -123,21 +126,17 @@ class Who:
     # A user may be named by a number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
-    method: tuple[MethodName, ...] = METHODS
+    method: Methods = METHODS
     target: str | None = None
     secure_aggregation: bool = False
     every: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "method", methods_of(self.method))
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        if not self.method:
-            yield UserError(f"method is empty; choose one or more of: {', '.join(METHODS)}")
-        for name in self.method:
-            if name not in METHODS:
-                yield unknown_choice("method", name, METHODS)
         if self.every < 1:
             yield out_of_range("every", "at least 1", self.every)
         if self.seed < 0:
@@ -147,13 +146,6 @@ class Who:
                 "under secure aggregation nobody's own update is seen; leave out target "
                 f"{shown(self.target)}"
             )
-
-
-def named(methods: str) -> tuple[MethodName, ...]:
-    """The methods of a list such as ``dlg,search``; unknown ones are left to be refused."""
-    names = tuple(name.strip() for name in methods.split(",") if name.strip())
-    refuse(unknown_choice("method", name, METHODS) for name in names if name not in METHODS)
-    return cast("tuple[MethodName, ...]", names)
 
 
 @dataclass(frozen=True)
@@ -168,18 +160,19 @@ class AttackSettings:
     @classmethod
     def of(cls, **keywords: Any) -> "AttackSettings":
         """From flat keywords: ``AttackSettings.of(method="search,heatmap", inside=True)``."""
-        if isinstance(keywords.get("method"), str):
-            keywords["method"] = named(keywords["method"])
         return parse(cls, group(cls, keywords, "settings"), "settings")
 
     def make(
         self, centroids_m: Mapping[int, NDArray[np.float64]] | None, keep_path: bool
-    ) -> dict[MethodName, Attack]:
-        """The attacks by name, in the order given."""
-        makers: dict[MethodName, Callable[[], Attack]] = {
+    ) -> dict[str, Attack]:
+        """The attacks in the order given, by the names that results call them by."""
+        ours: dict[str, Callable[[], Attack]] = {
             "dlg": lambda: self.dlg.make(self.who.seed, centroids_m, keep_path),
             "search": lambda: self.search,
-            "neurons": Neurons,
+            "first_layer": FirstLayer,
             "heatmap": lambda: self.heatmap,
         }
-        return {name: makers[name]() for name in self.who.method}
+        return {
+            method_name(each): ours[each]() if isinstance(each, str) else each
+            for each in self.who.method
+        }

@@ -59,7 +59,7 @@ class Prepared:
             self.settings.protection.texts,
             self.settings.protection.defended,
         )
-        return Header(self.plan.network, known)
+        return Header(self.plan.map, known)
 
     def in_area(self, area: Area) -> "Prepared":
         """The same with another public area, and the scaler that goes with it."""
@@ -89,7 +89,7 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
 def _plan(settings: RunSettings, area: Area, training: Measurements, points: LocalData) -> Plan:
     task = settings.task
     return Plan(
-        network=settings.model,
+        map=settings.map,
         scaler=Scaler.of_area(area) if task.scaler == "area" else Scaler.fitted(points.xy_m),
         area=area,
         training=settings.training,

@@ -2,25 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import ConfigDict
 
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.step import LearnedStep, Step
 from veilmap.errors import UserError, refuse
-from veilmap.notation import split_steps
+from veilmap.settings import ONE_OR_MORE
 from veilmap.strategy import as_text
-from veilmap.study.step_notation import step_of
-
-
-def _listed(value: Any) -> Any:
-    """One text is a list of one, and a step is its text."""
-    if isinstance(value, str | int):
-        return (str(value),)
-    if isinstance(value, list | tuple):
-        return tuple(each if isinstance(each, str | int) else as_text(each) for each in value)
-    return value
+from veilmap.study.step_notation import Steps, as_tuple, parts_of, step_of
 
 
 @dataclass(frozen=True)
@@ -28,19 +19,20 @@ class Protection:
     """What phones do before they send.
 
     Attributes:
-        defence: the steps in their order, of diverse, farthest, random, geoind, gan and dp, each
-            with its settings after a colon: farthest:eps_m=50,num=20 dp:epsilon=100. What they
-            are: docs/defences.md.
+        defence: the steps in their order, of diverse, farthest, random, geoind, gan, dp and those
+            of installed packages (see veilmap methods), each with its settings after a colon:
+            farthest:eps_m=50,num=20 dp:epsilon=100. What they are: docs/defences.md.
         defended: the users who take them; by default all.
     """
 
     # A user may be named by a number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
-    defence: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
-    defended: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    defence: Steps = ()
+    defended: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "defence", as_tuple(self.defence))
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
@@ -52,8 +44,8 @@ class Protection:
             )
 
     def _step_faults(self) -> Iterator[UserError]:
-        for text in self.defence:
-            for part in split_steps(text):
+        for given in self.defence:
+            for part in parts_of(given):
                 try:
                     step_of(part)
                 except UserError as fault:
@@ -62,7 +54,7 @@ class Protection:
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps themselves."""
-        return tuple(step_of(part) for text in self.defence for part in split_steps(text))
+        return tuple(step_of(part) for given in self.defence for part in parts_of(given))
 
     @property
     def texts(self) -> tuple[str, ...]:

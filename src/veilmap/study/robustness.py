@@ -3,18 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator
+from typing import Annotated
 
 from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.federation.byzantine import KINDS
 from veilmap.federation.update_validation import ANY_FINITE, Vetting
-
-
-def _listed(value: Any) -> Any:
-    """One text is a list of one."""
-    return (value,) if isinstance(value, str) else value
+from veilmap.settings import ONE_OR_MORE
 
 
 @dataclass(frozen=True)
@@ -29,7 +23,7 @@ class Robustness:
     """
 
     most_norm: float | None = None
-    broken: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    broken: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
 
     def __post_init__(self) -> None:
         refuse(self._faults())

@@ -6,7 +6,7 @@ from typing import Any
 
 from veilmap import transcript
 from veilmap.errors import UserError
-from veilmap.files import PRIVATE, json_bytes, written
+from veilmap.files import PRIVATE, json_bytes, writing, written
 from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
 from veilmap.transcript import Transcript
@@ -46,14 +46,10 @@ class RunFolder:
         """Remove the files of an earlier run, and what was made from it, and nothing else."""
         maps = (self.path / f"map{end}" for end in (".tif", ".geojson", ".png", ".pgw"))
         attacks = (self.attack / name for name in ATTACK_FILES)
-        try:
+        with writing(self.path):
             for file in (self.results, self.model, self.settings, *maps, *attacks):
                 file.unlink(missing_ok=True)
             transcript.clear(self.transcript)
-        except OSError as error:
-            raise UserError(
-                f"cannot write to {self.path}: {error.strerror}; choose another --out"
-            ) from error
 
     def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""

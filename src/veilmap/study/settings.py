@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import Training
-from veilmap.federation.side_knowledge import configuration_name
+from veilmap.federation.side_knowledge import configuration_name, scheme_text
 from veilmap.geo import box_faults
+from veilmap.maps.families import MAP_FAMILIES, checked_map
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.rounds import Split, parse_interval
 from veilmap.settings import group, parse
@@ -20,6 +23,12 @@ from veilmap.sources.reading import Reading
 from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
 
+if TYPE_CHECKING:
+    MapSetting = str | MapFamily
+else:
+    # For options a text; objects of Python pass through.
+    MapSetting = Annotated[str, PlainValidator(lambda given: given)]
+
 
 @dataclass(frozen=True)
 class Task:
@@ -27,6 +36,8 @@ class Task:
 
     Attributes:
         cell: the cell tower; the densest if not given.
+        map: the kind of map, with its settings after a colon; in Python also an object. The layers
+            of the paper's network are options of their own. veilmap methods lists all kinds.
         interval: T, the duration of a round.
         area: west, south, east, north of the public area in degrees; by default the bounding box
             of the cell's measurements, which only a simulation can know.
@@ -41,6 +52,7 @@ class Task:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     cell: str | None = None
+    map: MapSetting = "network"
     interval: str = "1w"
     area: tuple[float, float, float, float] | None = None
     scaler: Literal["area", "fitted"] = "area"
@@ -55,6 +67,10 @@ class Task:
             parse_interval(self.interval)
         except UserError as error:
             yield error
+        try:
+            self.family(Network())
+        except UserError as error:
+            yield error
         if self.scaler not in ("area", "fitted"):
             yield unknown_choice("scaler", self.scaler, ("area", "fitted"))
         if isinstance(self.label_offset_dbm, str):
@@ -66,6 +82,14 @@ class Task:
             yield from box_faults("area", self.area)
         if self.seed < 0:
             yield out_of_range("seed", "at least 0", self.seed)
+
+    def family(self, network: Network) -> MapFamily:
+        """The kind of map; ``network`` has the layers of the paper's."""
+        if not isinstance(self.map, str):
+            return checked_map(self.map)
+        if self.map == NetworkMap.name:
+            return NetworkMap.of(network)
+        return MAP_FAMILIES.of_text(self.map)
 
     @property
     def centre(self) -> tuple[str, ...]:
@@ -108,13 +132,20 @@ class RunSettings:
         return parse(cls, group(cls, keywords, "settings"), "settings")
 
     @property
+    def map(self) -> MapFamily:
+        """The kind of map that is made."""
+        return self.task.family(self.model)
+
+    @property
     def configuration(self) -> str:
         """The scheme and the defences by name: ``fedavg + diverse:eps_m=50 + centre``.
 
         Those that are on some phones only are followed by their users' names, in brackets.
         """
         parts = [*self.protection.texts, *self.task.centre]
-        return configuration_name(self.training.as_text(), parts, self.protection.defended)
+        return configuration_name(
+            scheme_text(self.map, self.training), parts, self.protection.defended
+        )
 
     @property
     def oracle(self) -> tuple[str, ...]:

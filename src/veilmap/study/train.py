@@ -136,20 +136,20 @@ def train_prepared(
     one phone is trained after the other, since who compares has a process on every core.
     """
     history, diary, batches = [], [], {}
-    weights = prepared.plan.network.initialise(prepared.plan.seed)
+    state = prepared.plan.map.start(prepared.plan)
     with one_thread():
         for record, result in _rounds(prepared, observer, past, trainer):
             why = _why_diverged(record, prepared.plan)
             if why:
                 raise _diverged(record, prepared.plan, why)
-            weights = result.weights
+            state = result.state
             history.append(record)
             diary.append(result.reports)
             batches[result.round] = {u: result.batches[u] for u in keep if u in result.batches}
             if on_round:
                 on_round(record)
     defences = summarise(prepared.plan.defence.steps, diary)
-    signal_map = SignalMap(_map_facts(prepared), weights)
+    signal_map = SignalMap(_map_facts(prepared), state)
     return Run(prepared, tuple(history), signal_map, defences, batches)
 
 
@@ -190,8 +190,8 @@ def _rounds(
         before = time.perf_counter()
         result = next(federation)
         seconds = time.perf_counter() - before
-        past_db = joint_rmse_db(earlier, result.weights) if earlier else None
-        yield _record(result, test.rmse_db(result.weights), past_db, seconds), result
+        past_db = joint_rmse_db(earlier, result.state) if earlier else None
+        yield _record(result, test.rmse_db(result.state), past_db, seconds), result
         if past:
             earlier.append(Evaluation(plan, LocalData.join(list(this.data.values()))))
 
@@ -209,7 +209,7 @@ def _map_facts(prepared: Prepared) -> MapFacts:
     plan = prepared.plan
     return MapFacts(
         prepared.cell,
-        plan.network,
+        plan.map,
         plan.scaler,
         plan.label_offset_dbm,
         plan.area,

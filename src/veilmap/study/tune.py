@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.server import federate
+from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
 from veilmap.model.device import torch_device
 from veilmap.model.network import ACTIVATION_NAMES, Initialisation, Network
 from veilmap.model.threads import one_thread
 from veilmap.output import held_file
 from veilmap.settings import plain, toml
+from veilmap.strategy import as_text
 from veilmap.streams import stream
 from veilmap.study.optuna_journal import Trials
 from veilmap.study.prepare import Prepared, prepare
@@ -63,6 +65,11 @@ def tune(
 
     ``on_trial`` is called with the trial's number, its RMSE (None: stopped early) and the best.
     """
+    if not isinstance(settings.map, NetworkMap):
+        raise UserError(
+            f"tune searches the layers of the paper's network, got map {as_text(settings.map)}; "
+            "leave out --map"
+        )
     _require_optuna()
     torch_device()
     cell = data.of_cell(settings.task.cell)
@@ -90,12 +97,12 @@ def _objective(trial: "optuna.Trial", prepared: Prepared) -> float:
 
     network, learning_rate = _suggest(trial, prepared.settings.model.initialisation)
     training = replace(prepared.plan.training, learning_rate=learning_rate)
-    plan = replace(prepared.plan, network=network, training=training)
+    plan = replace(prepared.plan, map=NetworkMap.of(network), training=training)
     validation = Evaluation(plan, prepared.test)
     rmse_db = math.inf
     federation = federate(plan, prepared.training_rounds, prepared.users)
     for step, result in enumerate(federation, start=1):
-        rmse_db = validation.rmse_db(result.weights)
+        rmse_db = validation.rmse_db(result.state)
         if not math.isfinite(rmse_db):
             raise optuna.TrialPruned
         trial.report(rmse_db, step)

@@ -72,5 +72,5 @@ def _quick_attacks(attacks: AttackSettings, trial: Trial) -> AttackSettings:
         attacks,
         who=replace(attacks.who, every=every),
         dlg=replace(dlg, **few),
-        heatmap=replace(heatmap, cells=40, finest_m=_COARSE_M),
+        heatmap=replace(heatmap, grid_cells=40, finest_m=_COARSE_M),
     )

@@ -16,6 +16,7 @@ from tests.attacks.worlds import (
     paper_network,
     silent,
 )
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching import dlg, reference
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.starts import (
@@ -52,7 +53,7 @@ def test_the_attack_is_algorithm_2_in_metres(weights, name):
     starts = RandomStarts(count=2, seed=5)
     rate = {"sgd": 10.0, "adam": 0.02}[name]
     attack = Dlg(starts, name, rate, 20, still_m=1e-12, weights=weights, keep_path=True)
-    found = attack.attack(header, [seen])
+    found = attack.attack(AttackInput(header, [seen]))
     starts_m = starts.points(header.side_knowledge.area, 1, None)
     for each, start_m in zip(found, starts_m, strict=True):
         path = reference.algorithm_2(
@@ -69,36 +70,40 @@ def test_the_attack_is_algorithm_2_in_metres(weights, name):
 
 def test_the_path_has_a_point_more_than_iterations_and_ends_at_the_result():
     header, seen = two_users()
-    found = Dlg(RandomStarts(count=3), still_m=2.0, keep_path=True).attack(header, seen)
+    found = Dlg(RandomStarts(count=3), still_m=2.0, keep_path=True).attack(
+        AttackInput(header, seen)
+    )
     starts_m = RandomStarts(count=3).points(header.side_knowledge.area, 1, None)
     np.testing.assert_allclose([each.path_m[0] for each in found[:3]], starts_m, atol=1e-6)
     assert len({each.iterations for each in found}) > 3
     for each in found:
         assert len(each.path_m) == each.iterations + 1
         np.testing.assert_array_equal(each.path_m[-1], each.xy_m)
-    assert Dlg(**SHORT).attack(header, seen)[0].path_m is None
+    assert Dlg(**SHORT).attack(AttackInput(header, seen))[0].path_m is None
 
 
 def test_results_come_in_the_order_of_updates_and_starts_and_are_all_told(monkeypatch):
     monkeypatch.setitem(dlg.UPDATES_AT_ONCE, "cpu", 2)
     header, seen = two_users()
     told = []
-    found = Dlg(RandomStarts(count=2), **SHORT).attack(header, seen[:5], told.append)
+    found = Dlg(RandomStarts(count=2), **SHORT).attack(AttackInput(header, seen[:5], told.append))
     assert [(each.round, each.user, each.start) for each in found] == [
         (o.round, o.user, start) for o in seen[:5] for start in range(2)
     ]
     assert [(each.start_s, each.n) for each in found[::2]] == [(o.start_s, o.n) for o in seen[:5]]
     assert sum(told) == 5
     for i, observation in enumerate(seen[:5]):
-        alone = Dlg(RandomStarts(count=2), **SHORT).attack(header, [observation])
+        alone = Dlg(RandomStarts(count=2), **SHORT).attack(AttackInput(header, [observation]))
         for mine, its in zip(found[2 * i : 2 * i + 2], alone, strict=True):
             np.testing.assert_allclose(mine.xy_m, its.xy_m, rtol=0, atol=1e-6)
 
 
 def test_the_label_decides_one_sign_and_nothing_else():
     header, seen = two_users(1)
-    ends = {y: Dlg(label_dbm=y, **SHORT).attack(header, seen) for y in (-95, -60.0, 60.0)}
-    default = Dlg(**SHORT).attack(header, seen)
+    ends = {
+        y: Dlg(label_dbm=y, **SHORT).attack(AttackInput(header, seen)) for y in (-95, -60.0, 60.0)
+    }
+    default = Dlg(**SHORT).attack(AttackInput(header, seen))
     for same in (ends[-60.0], default):
         for one, other in zip(ends[-95], same, strict=True):
             np.testing.assert_array_equal(one.xy_m, other.xy_m)
@@ -112,7 +117,8 @@ def test_a_centred_network_compares_with_the_labels_distance_from_the_mean():
     header = make_header(offset_dbm=-96.0)
     seen = [observe(header, around([0.3, 0.6], 20))]
     above, mean, default, below = (
-        Dlg(label_dbm=y, **SHORT).attack(header, seen)[0] for y in (-90.0, -96.0, None, -102.0)
+        Dlg(label_dbm=y, **SHORT).attack(AttackInput(header, seen))[0]
+        for y in (-90.0, -96.0, None, -102.0)
     )
     assert above.cosine * below.cosine < 0
     np.testing.assert_array_equal(default.xy_m, mean.xy_m)
@@ -121,7 +127,7 @@ def test_a_centred_network_compares_with_the_labels_distance_from_the_mean():
 def test_each_outcome_is_reached():
     header, seen = two_users(1)
     calm, short, far, wild = (
-        Dlg(PreviousResult(), "sgd", **knobs).attack(header, seen[:1])[0]
+        Dlg(PreviousResult(), "sgd", **knobs).attack(AttackInput(header, seen[:1]))[0]
         for knobs in (
             {"learning_rate": 1e-9},
             {"learning_rate": 10.0, "max_iterations": 3},
@@ -140,10 +146,10 @@ def test_a_location_that_jumps_over_a_crease_for_ever_is_given_up_if_asked():
     header = make_header(paper_network("glorot"))
     weights = header.network.initialise(1)
     nonsense = np.random.default_rng(1).normal(0, 1e-3, len(weights)).astype(np.float32)
-    seen = [Observation(1, "u", weights, weights - nonsense, 5, 0.0)]
+    seen = [Observation.of_weights(1, "u", weights, weights - nonsense, 5, 0.0)]
     circling, on = (
         Dlg(PreviousResult(), circling_m=circling_m, max_iterations=4000, keep_path=True).attack(
-            header, seen
+            AttackInput(header, seen)
         )[0]
         for circling_m in (1.0, None)
     )
@@ -155,7 +161,7 @@ def test_a_location_that_jumps_over_a_crease_for_ever_is_given_up_if_asked():
 
 def test_strategy_3_goes_on_where_the_users_own_round_before_ended():
     header, seen = two_users()
-    found = Dlg(PreviousResult(), keep_path=True, **SHORT).attack(header, seen)
+    found = Dlg(PreviousResult(), keep_path=True, **SHORT).attack(AttackInput(header, seen))
     assert [(each.round, each.user) for each in found] == [(o.round, o.user) for o in seen]
     by_user = {user: [each for each in found if each.user == user] for user in "ab"}
     area = header.side_knowledge.area
@@ -174,7 +180,7 @@ def test_a_batch_at_one_place_is_found(initialisation, n, spot):
     header, place_m = make_header(paper_network(initialisation)), inside(spot)
     seen = [observe(header, make_data(np.tile(place_m, (n, 1))))]
     for attack in (Dlg(optimiser="sgd"), Dlg(optimiser="adam")):
-        (found,) = attack.attack(header, seen)
+        (found,) = attack.attack(AttackInput(header, seen))
         assert off_m(found.xy_m, place_m) < 1
         assert found.outcome == Outcome.CONVERGED
         assert found.cosine > 1 - 1e-8
@@ -183,7 +189,7 @@ def test_a_batch_at_one_place_is_found(initialisation, n, spot):
 def test_an_update_of_zeros_says_nothing():
     header, seen = two_users(1)
     found = Dlg(RandomStarts(count=2), keep_path=True, **SHORT).attack(
-        header, [seen[0], silent(header), seen[1]]
+        AttackInput(header, [seen[0], silent(header), seen[1]])
     )
     assert [each.outcome == Outcome.NO_SIGNAL for each in found] == [False] * 2 + [True] * 2 + [
         False
@@ -224,7 +230,8 @@ def test_single_precision_ends_where_double_does():
     seen = observe(header, around([0.6, 0.4], 40))
     knobs = {"start": RandomStarts(3), "max_iterations": 400, "learning_rate": 0.05}
     double, single = (
-        Dlg(**knobs, precision=each).attack(header, [seen]) for each in ("double", "single")
+        Dlg(**knobs, precision=each).attack(AttackInput(header, [seen]))
+        for each in ("double", "single")
     )
     for one, other in zip(double, single, strict=True):
         assert off_m(one.xy_m, other.xy_m) < 1

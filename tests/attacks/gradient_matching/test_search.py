@@ -17,6 +17,7 @@ from tests.attacks.worlds import (
     silent,
 )
 from veilmap.area import Area
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.search import Search
@@ -37,15 +38,15 @@ def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training
     network = Network(widths, activations, (0.0,) * len(widths), "pytorch")
     header = make_header(network, training, offset_dbm=offset_dbm)
     seen = [observe(header, around([0.3, 0.6], 40, 300.0, seed), seed) for seed in range(3)]
-    no_walk_is_better_than_the_search(header, seen, starts=20)
+    no_descent_is_better_than_the_search(header, seen, starts=20)
 
 
-def no_walk_is_better_than_the_search(header, seen, starts):
-    found = [each.cosine for each in Search().attack(header, seen)]
+def no_descent_is_better_than_the_search(header, seen, starts):
+    found = [each.cosine for each in Search().attack(AttackInput(header, seen))]
     for label_dbm in (-300.0, 300.0):
-        walk = Dlg(RandomStarts(starts, 0), label_dbm=label_dbm, max_iterations=150)
-        walked = [each.cosine for each in walk.attack(header, seen)]
-        best = np.reshape(walked, (len(seen), starts)).max(axis=1)
+        dlg = Dlg(RandomStarts(starts, 0), label_dbm=label_dbm, max_iterations=150)
+        cosines = [each.cosine for each in dlg.attack(AttackInput(header, seen))]
+        best = np.reshape(cosines, (len(seen), starts)).max(axis=1)
         assert (found > best - 1e-9).all()
 
 
@@ -60,7 +61,7 @@ def test_wide_networks_with_cancelling_residuals_are_no_exception(hidden):
         observe(header, make_data(xy_m, rsrp_dbm), seed)
         for seed, (xy_m, rsrp_dbm) in enumerate(zip(places, labels, strict=True))
     ]
-    no_walk_is_better_than_the_search(header, seen, starts=12)
+    no_descent_is_better_than_the_search(header, seen, starts=12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -74,7 +75,7 @@ def test_inside_it_is_the_best_of_a_fine_grid(seed):
     matching = Matching.of(SMALL, [seen.weights_before], [leaked_gradient(seen)])
     x = torch.from_numpy((places_m - scaler.mean_m) / scaler.scale_m)[None]
     cosines = matching.at(x).cosine[0].abs().numpy()
-    (found,) = Search(inside=True).attack(header, [seen])
+    (found,) = Search(inside=True).attack(AttackInput(header, [seen]))
     assert found.cosine >= cosines.max()
     assert off_m(found.xy_m, places_m[cosines.argmax()]) < 5
 
@@ -83,7 +84,9 @@ def test_inside_it_is_the_best_of_a_fine_grid(seed):
 def test_inside_stays_inside_though_the_optimum_lies_outside(seed):
     header = make_header()
     beyond = [observe(header, around([1.3, -0.2], 30, 20.0, seed), seed)]
-    (free,), (held,) = (Search(inside=inside).attack(header, beyond) for inside in (False, True))
+    (free,), (held,) = (
+        Search(inside=inside).attack(AttackInput(header, beyond)) for inside in (False, True)
+    )
     assert not AREA.contains(free.xy_m)
     assert AREA.contains(held.xy_m)
     assert held.cosine < free.cosine
@@ -92,7 +95,7 @@ def test_inside_stays_inside_though_the_optimum_lies_outside(seed):
 def test_the_cosine_is_that_of_the_place_found():
     header = make_header()
     seen = observe(header, around([0.4, 0.5], 30))
-    (found,) = Search().attack(header, [seen])
+    (found,) = Search().attack(AttackInput(header, [seen]))
     scaler = header.side_knowledge.scaler
     x = torch.from_numpy((found.xy_m - scaler.mean_m) / scaler.scale_m)[None, None]
     match = Matching.of(SMALL, [seen.weights_before], [leaked_gradient(seen)]).at(x)
@@ -102,7 +105,7 @@ def test_the_cosine_is_that_of_the_place_found():
 def test_a_zero_update_says_nothing_and_each_update_is_told():
     header, told = make_header(), []
     seen = [silent(header), observe(header, around([0.4, 0.5], 30), user="b", t=4)]
-    nothing, found = Search().attack(header, seen, told.append)
+    nothing, found = Search().attack(AttackInput(header, seen, told.append))
     assert nothing.outcome == Outcome.NO_SIGNAL
     assert np.isnan(nothing.xy_m).all()
     assert (found.outcome, found.user, found.round) == (Outcome.SOLVED, "b", 4)
@@ -115,7 +118,7 @@ def test_a_zero_update_says_nothing_and_each_update_is_told():
 def test_a_batch_at_one_place_is_found(initialisation, n, held):
     header, place_m = make_header(paper_network(initialisation)), inside([0.8, 0.2])
     seen = [observe(header, make_data(np.tile(place_m, (n, 1))))]
-    (found,) = Search(inside=held).attack(header, seen)
+    (found,) = Search(inside=held).attack(AttackInput(header, seen))
     assert off_m(found.xy_m, place_m) < 1
     assert found.cosine > 1 - 1e-9
 
@@ -124,7 +127,7 @@ def test_a_batch_at_one_place_is_found(initialisation, n, held):
 def test_an_area_without_extent_is_searched(area):
     header = make_header(area=area)
     seen = [observe(header, make_data(inside([0.5, 0.5], area)))]
-    (found,) = Search(inside=True).attack(header, seen)
+    (found,) = Search(inside=True).attack(AttackInput(header, seen))
     assert area.contains(found.xy_m)
     assert off_m(found.xy_m, area.centre_m) < 1
 

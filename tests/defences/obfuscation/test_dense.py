@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from veilmap.defences.obfuscation.dense import Adam, Dense
+from veilmap.defences.obfuscation.dense import Dense, DenseAdam
 
 
 def drawn(seed=0, **settings):
@@ -34,13 +34,13 @@ def test_adam_goes_half_its_way_where_the_gradient_is_as_small_as_its_least():
     """1e-8 / (1e-8 + 1e-8) of the rate 1e-3."""
     network = Dense.drawn((1, 1), np.random.default_rng(0))
     before = network.weights.clone()
-    Adam(network).descend(1e-8 * sum(part.sum() for part in network.parts))
+    DenseAdam(network).descend(1e-8 * sum(part.sum() for part in network.parts))
     np.testing.assert_allclose(network.weights - before, [-5e-4] * 2, rtol=1e-3)
 
 
 def test_adam_is_the_published_formula():
     network, x = drawn(), torch.tensor([[0.3, -0.7], [1.1, 0.4]])
-    adam = Adam(network)
+    adam = DenseAdam(network)
     expected, mean, square = network.weights.numpy().astype(float), 0.0, 0.0
     for t in range(1, 6):
         loss = (network(x) ** 2).mean() + network(x).mean()

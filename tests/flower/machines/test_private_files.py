@@ -38,7 +38,7 @@ def test_a_secret_replaces_a_file_that_others_could_read(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=r"cannot make the folder .*file/state"):
+    with pytest.raises(UserError, match=r"cannot write .*file/state"):
         private_folder(tmp_path / "file" / "state")
 
 

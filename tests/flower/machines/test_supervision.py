@@ -70,7 +70,7 @@ def test_a_program_that_dies_is_said_and_started_again_after_a_growing_pause(sta
     children, said = start("die")
     with children:
         until(lambda: len(said) == 3, children)
-    pauses = [line.split("starts again in ")[1].split(" s")[0] for line in said]
+    pauses = [line.split("restarts in ")[1].split(" s")[0] for line in said]
     assert pauses == ["0.5", "1", "2"]
     assert said[0].startswith("die ended with code 3")
 

@@ -30,7 +30,7 @@ PANEL = (
     "fedavg + gan",
     "fedavg + diverse:eps_m=50 + dp:epsilon=100,clip=1",
 )
-ATTACKS = ("dlg", "search", "neurons", "heatmap")
+ATTACKS = ("dlg", "search", "first_layer", "heatmap")
 LAT_DEG, LON_DEG, REACH_DEG = 48.2, 16.3, 0.01
 HOME_DEG = (LAT_DEG - 0.004, LON_DEG - 0.005)
 AREA_DEG = (

@@ -97,3 +97,38 @@ def test_the_theorem_is_held_to_the_first_seed_and_to_what_was_trained_on(tmp_pa
     figure.locator("summary").click()
     rows = [row.locator("> *").all_inner_texts() for row in figure.locator("tbody tr").all()]
     assert [(row[1], row[3]) for row in rows] == [("10", "40"), ("20", "40")]
+
+
+def marks(page):
+    """Colour and shape of each configuration in the legend."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("#tradeoff-legend .mark")].map((mark) =>
+            [getComputedStyle(mark).fill, mark.getAttribute("points") ?? "circle"])"""
+    )
+
+
+def test_a_defence_of_a_stranger_has_a_look_of_its_own(tmp_path, open_file):
+    names = (*PANEL, "fedavg + first:num=3", "fedavg + second", "fedsgd + first:num=3")
+    write_page(make_content(names), tmp_path / "strangers.html")
+    page = open_file(tmp_path / "strangers.html").page
+    *ours, first, second, hollow = marks(page)
+    assert len({*map(tuple, ours), tuple(first), tuple(second)}) == len(PANEL) + 2
+    assert hollow[1] == first[1]
+    assert hollow[0] != first[0]
+    alone = make_content((PANEL[0], "fedavg + first:num=9"))
+    write_page(alone, tmp_path / "alone.html")
+    assert marks(open_file(tmp_path / "alone.html").page)[1] == first
+
+
+def test_an_attack_has_the_same_colour_whichever_others_there_are(tmp_path, open_file):
+    def line(attacks, chosen):
+        write_page(make_content(attacks=attacks), tmp_path / "attacks.html")
+        page = open_file(tmp_path / "attacks.html").page
+        page.locator("#attack").select_option(str(attacks.index(chosen)))
+        path = page.locator("#round-charts path").first
+        return path.evaluate("path => getComputedStyle(path).stroke")
+
+    heatmap = line(("heatmap",), "heatmap")
+    assert line(("dlg", "heatmap", "mine:depth=3"), "heatmap") == heatmap == "rgb(204, 121, 167)"
+    mine = line(("dlg", "heatmap", "mine:depth=3"), "mine:depth=3")
+    assert mine == line(("mine:depth=3",), "mine:depth=3") != heatmap

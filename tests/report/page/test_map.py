@@ -169,12 +169,14 @@ def test_rounds_in_which_a_target_sent_nothing_are_not_said_to_be_lost(tmp_path,
 def test_the_caption_says_how_near_the_attack_comes_to_the_home(tmp_path, open_file):
     """42.7 m with the first seed, which the map has; the second attack names no home."""
     content = make_content(PANEL[:1])
-    errors_m = {("neurons", 0): 42.7, ("neurons", 1): 99.0}
+    errors_m = {("first_layer", 0): 42.7, ("first_layer", 1): 99.0}
     rows = [
         Line({**row, "home_error_m": errors_m.get((row["attack"], row["seed"]))})
         for row in content.rows
     ]
-    named = {key: home for key, home in content.ground.named_homes.items() if key[1] == "neurons"}
+    named = {
+        key: home for key, home in content.ground.named_homes.items() if key[1] == "first_layer"
+    }
     ground = replace(content.ground, named_homes=named)
     write_page(replace(content, rows=rows, ground=ground), tmp_path / "home.html")
     opened = open_file(tmp_path / "home.html")

@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from veilmap.sources.campus.logger import BY_NIGHT, MORE_ON_FOOT, is_night, moments
 from veilmap.sources.campus.people import HOME, WORK, _home_between, live
-from veilmap.sources.campus.radio import Network
+from veilmap.sources.campus.radio import RadioNetwork
 from veilmap.sources.campus.streets import WALKING_M_S, Routes, Streets
 from veilmap.sources.campus.world import Campus
 from veilmap.streams import stream
@@ -22,7 +22,7 @@ def streets():
 
 @pytest.fixture(scope="module")
 def stays(streets):
-    return live(WORLD, streets, Network.draw(WORLD, 0, 0), 0, 0)
+    return live(WORLD, streets, RadioNetwork.draw(WORLD, 0, 0), 0, 0)
 
 
 def test_every_crossing_can_be_reached(streets):

@@ -7,7 +7,7 @@ from veilmap.sources.campus import attachment, fixes, radio, simulate
 from veilmap.sources.campus.fixes import locate
 from veilmap.sources.campus.logger import Moments, is_night, moments
 from veilmap.sources.campus.people import DAY_S, live
-from veilmap.sources.campus.radio import Network, antenna_loss_db, path_loss_db
+from veilmap.sources.campus.radio import RadioNetwork, antenna_loss_db, path_loss_db
 from veilmap.sources.campus.shadowing import STEP_M, Fields
 from veilmap.sources.campus.signal import KEPT, WEEK_S, drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
@@ -19,7 +19,7 @@ WORLD = Campus()
 
 @pytest.fixture(scope="module")
 def network():
-    return Network.draw(WORLD, 0, 0)
+    return RadioNetwork.draw(WORLD, 0, 0)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,11 @@
-"""How ``Dlg`` descends: Algorithm 2 for many updates and starts at once.
+"""How ``Dlg`` works: Algorithm 2 for many updates and starts at once.
 
-The dummy label y' is updated as well, by a gradient that is zero wherever it exists: cos(∇w, ∇w')
-depends on y' only through the sign of F(x') − y'. So y' stays where it starts, and what it decides
-is that sign. Tests hold this to the line-by-line version in ``reference``.
+The algorithm also updates the dummy label y', by a gradient that is zero wherever it exists:
+cos(∇w, ∇w') depends on y' only through the sign of F(x') − y'. So y' keeps its initial value, which
+decides that sign. Tests compare this with the line-by-line version in ``reference``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, isfinite
 
@@ -13,72 +13,66 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from veilmap.attacks.gradient_matching.descent import walk
+from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.gradient_matching.descent import descend
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, Optimiser, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult
-from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
-from veilmap.attacks.heatmap.updates import same_start
-from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
+from veilmap.attacks.leak import leaked_gradient, same_start
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.local_data import Scaler
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import torch_device
 
-# Of a cosine loss that varies by a thousandth over the whole map, in standardised units.
+# For a cosine loss that varies by a thousandth over the whole map, in standardised units.
 LEARNING_RATES: dict[OptimiserName, float] = {"sgd": 100.0, "adam": 0.02}
 _PRECISIONS: dict[PrecisionName, torch.dtype] = {"double": torch.float64, "single": torch.float32}
-# Where the network learns raw dBm and nobody gave a mean: about that of LTE in a city.
+# The start of y' for raw labels without a public mean: typical of LTE in a city.
 TYPICAL_RSRP_DBM = -95.0
 
 
+def run_dlg(dlg: Dlg, given: AttackInput) -> list[Reconstruction]:
+    """The reconstructions of each update, one per start, in the order of the updates."""
+    descents = _Descents(dlg, given)
+    found: dict[int, list[Reconstruction]] = {}
+    last: dict[str, NDArray[np.float64]] = {}
+    for wave in descents.waves():
+        attacked = descents.attack_together([given.observations[i] for i in wave], last)
+        last |= {each[-1].user: each[-1].xy_m for each in attacked}
+        found |= dict(zip(wave, attacked, strict=True))
+    return [each for number in sorted(found) for each in found[number]]
+
+
 @dataclass(frozen=True)
-class Descents:
+class _Descents:
     """All descents of one attack."""
 
     dlg: Dlg
+    given: AttackInput
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None],
-        device: DeviceName,
-    ) -> list[Reconstruction]:
-        """The reconstructions of each update, one per start, in the order of the updates."""
-        on = torch_device(device)
-        found: dict[int, list[Reconstruction]] = {}
-        last: dict[str, NDArray[np.float64]] = {}
-        for wave in self._waves(observations, UPDATES_AT_ONCE[device]):
-            chosen = [observations[i] for i in wave]
-            attacked = self._attack_together(header, chosen, last, on_done, on)
-            last |= {each[-1].user: each[-1].xy_m for each in attacked}
-            found |= dict(zip(wave, attacked, strict=True))
-        return [each for place in sorted(found) for each in found[place]]
+    def waves(self) -> Iterator[list[int]]:
+        """Numbers of updates that can be attacked together.
 
-    def _waves(self, observations: Sequence[Observation], most: int) -> Iterator[list[int]]:
-        """Updates that can be attacked together: strategy (iii) needs a user's round before."""
-        places = list(range(len(observations)))
+        Strategy (iii) needs the result of the user's previous round.
+        """
+        observations, most = self.given.observations, UPDATES_AT_ONCE[self.given.device]
+        left = list(range(len(observations)))
         if not isinstance(self.dlg.start, PreviousResult):
-            yield from (places[i : i + most] for i in places[::most])
+            yield from (left[i : i + most] for i in left[::most])
             return
-        while places:
-            first = {observations[place].user: place for place in reversed(places)}
+        while left:
+            first = {observations[number].user: number for number in reversed(left)}
             yield sorted(first.values())
-            places = [place for place in places if place not in first.values()]
+            left = [number for number in left if number not in first.values()]
 
-    def _attack_together(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        last: dict[str, NDArray[np.float64]],
-        on_done: Callable[[int], None],
-        device: torch.device,
+    def attack_together(
+        self, observations: Sequence[Observation], last: Mapping[str, NDArray[np.float64]]
     ) -> list[list[Reconstruction]]:
-        """The reconstructions of each update, one per start."""
-        known = header.side_knowledge
+        """The reconstructions of each update, one per start; ``last`` are the users' latest."""
+        known = self.given.header.side_knowledge
         scaler = known.scaler
         starts_m = np.stack(
             [
@@ -86,27 +80,30 @@ class Descents:
                 for each in observations
             ]
         )
-        walked = walk(
-            self._matching(header, observations, device),
+        finished = descend(
+            self._matching(observations),
             torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.dlg.precision]),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
             self._optimiser,
-            self._rest(known),
+            self._criteria(known),
             keep_path=self.dlg.keep_path,
-            on_rest=on_done,
+            on_done=self.given.on_done,
         )
         return [
-            [_reconstruction(scaler, each, walker, start) for start, walker in enumerate(walkers)]
-            for each, walkers in zip(observations, walked, strict=True)
+            [
+                _reconstruction(scaler, each, found, start)
+                for start, found in enumerate(trajectories)
+            ]
+            for each, trajectories in zip(observations, finished, strict=True)
         ]
 
     def _optimiser(self) -> Optimiser:
         name = self.dlg.optimiser
         return OPTIMISERS[name](self.dlg.learning_rate or LEARNING_RATES[name])
 
-    def _rest(self, known: SideKnowledge) -> Rest:
+    def _criteria(self, known: SideKnowledge) -> StoppingCriteria:
         centre_m, diagonal_m = known.area.centre_m, hypot(known.area.width_m, known.area.height_m)
-        return Rest(
+        return StoppingCriteria(
             scale_m=known.scaler.scale_m,
             still_m=self.dlg.still_m,
             still_iterations=self.dlg.still_iterations,
@@ -116,9 +113,7 @@ class Descents:
             circling_m=self.dlg.circling_m,
         )
 
-    def _matching(
-        self, header: Header, observations: Sequence[Observation], device: torch.device
-    ) -> Matching:
+    def _matching(self, observations: Sequence[Observation]) -> Matching:
         weights = [
             each.weights_before if self.dlg.weights == "before" else each.weights_after
             for each in observations
@@ -127,7 +122,8 @@ class Descents:
         if self.dlg.weights == "before" and together:
             weights = weights[:1]
         gradients = [leaked_gradient(each) for each in observations]
-        return Matching.of(header.network, weights, gradients, device)
+        device = torch_device(self.given.device)
+        return Matching.of(self.given.header.network, weights, gradients, device)
 
     def _label_dbm(self, label_offset_dbm: float) -> float:
         if self.dlg.label_dbm is not None:
@@ -136,21 +132,23 @@ class Descents:
 
 
 def _reconstruction(
-    scaler: Scaler, observation: Observation, walker: Walker, start: int
+    scaler: Scaler, observation: Observation, trajectory: Trajectory, start: int
 ) -> Reconstruction:
     if not leaked_gradient(observation).any():
         return replace(Reconstruction.nothing(observation), start=start)
     with np.errstate(over="ignore"):  # far beyond any map
-        xy_m = scaler.metres(np.array(walker.xy_std))
-        path_m = None if walker.path_std is None else scaler.metres(np.array(walker.path_std))
+        xy_m = scaler.metres(np.array(trajectory.xy_std))
+        path_m = (
+            None if trajectory.path_std is None else scaler.metres(np.array(trajectory.path_std))
+        )
     return Reconstruction.of(
         observation,
         xy_m,
-        # A location that is no number explains nothing; every other start is better.
-        cosine=walker.cosine if isfinite(walker.cosine) else -1.0,
-        iterations=walker.iterations,
-        seconds=walker.seconds,
-        outcome=walker.outcome,
+        # A location that is not finite explains nothing; any other start is better.
+        cosine=trajectory.cosine if isfinite(trajectory.cosine) else -1.0,
+        iterations=trajectory.iterations,
+        seconds=trajectory.seconds,
+        outcome=trajectory.outcome,
         start=start,
         path_m=path_m,
     )

@@ -1,20 +1,20 @@
 """Algorithm 2 of the paper, the DLG attack, for many updates and starts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal, get_args
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
-from veilmap.attacks.gradient_matching.starts import RandomStarts, Start
+from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import DeviceName
 
-# Each update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has room
-# for many, and needs them.
+# An update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has memory
+# for many, and needs many to be busy.
 UPDATES_AT_ONCE: dict[DeviceName, int] = {"cpu": 64, "cuda": 4096}
 PrecisionName = Literal["double", "single"]
 
@@ -29,17 +29,16 @@ class Dlg:
         learning_rate: η of the attack; by default one that suits the optimiser.
         max_iterations: m.
         still_m: the location rests while it moves less than this per iteration, in metres.
-        still_iterations: rest for so many iterations is convergence.
-        far: a location so many times the area's diagonal away is given up; infinity never gives up,
-            as the algorithm is written.
-        circling_m: a location whose mean over 500 iterations is nearer than so many metres to the
-            mean over the 500 before is given up; None never gives up, as the algorithm is written.
-            With Adam's steps of one size a location that meets a crease, where a ReLU switches, or
-            the line F(x') = y' jumps to and fro over it for ever.
+        still_iterations: it has converged after so many iterations at rest.
+        far: a location more than so many times the area's diagonal away is abandoned; infinity
+            disables the criterion, as the algorithm is written.
+        circling_m: a location whose mean over 500 iterations is closer than so many metres to the
+            mean over the previous 500 is abandoned; None disables the criterion, as the algorithm
+            is written. Adam's steps hardly shrink, so a location that meets a crease, where a ReLU
+            switches, or the line F(x') = y' jumps back and forth across it forever.
         label_dbm: y'_0; by default the public mean.
         weights: where gradients are compared: at the weights ``before`` the update or ``after``.
-        precision: of the slopes; ``single`` takes less time, and what is found is compared in
-            ``double`` all the same.
+        precision: of the slopes; ``single`` is faster. Final cosines are computed in ``double``.
         keep_path: keep the dummy location of every iteration.
     """
 
@@ -55,6 +54,7 @@ class Dlg:
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
     keep_path: bool = False
+    name = "dlg"
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -83,18 +83,17 @@ class Dlg:
         """Whether the attack uses what no server has."""
         return self.start.oracle
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None] = lambda count: None,
-        device: DeviceName = "cpu",
-    ) -> list[Reconstruction]:
-        """One reconstruction per update and start, in the order of the updates.
+    @property
+    def all_at_once(self) -> bool:
+        """Strategy (iii) needs the results of earlier rounds."""
+        return isinstance(self.start, PreviousResult)
 
-        ``on_done`` is told how many more updates are finished. On a GPU all locations walk
-        together.
-        """
-        from veilmap.attacks.gradient_matching.descents import Descents
+    def reads(self, header: Header) -> bool:
+        """Updates of every map family that predicts by weights."""
+        return True
 
-        return Descents(self).attack(header, observations, on_done, device)
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """One reconstruction per update and start; on a GPU all of them descend together."""
+        from veilmap.attacks.gradient_matching.descents import run_dlg
+
+        return run_dlg(self, given)

@@ -1,14 +1,13 @@
-"""The global optimum of Algorithm 2's objective: a search in the plane, not a walk."""
+"""The global optimum of Algorithm 2's objective: a search in the plane, no descent."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
+from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse
-from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import DeviceName
 
 
 @dataclass(frozen=True)
@@ -16,13 +15,14 @@ class Search:
     """DLG at its limit.
 
     Attributes:
-        inside: look inside the area only, as a server may that knows it. Without, the places
-            around it are looked at as well, where DLG also goes.
+        inside: search only inside the area, which the server knows; by default also around it,
+            where DLG goes too.
         exact_m: how finely the optimum is located, in metres.
     """
 
     inside: bool = False
     exact_m: float = 0.01
+    name = "search"
     oracle = False
 
     def __post_init__(self) -> None:
@@ -32,14 +32,12 @@ class Search:
         if not 0 < self.exact_m < inf:
             yield out_of_range("exact_m", "above 0 metres", self.exact_m)
 
-    def attack(
-        self,
-        header: Header,
-        observations: Sequence[Observation],
-        on_done: Callable[[int], None] = lambda count: None,
-        device: DeviceName = "cpu",
-    ) -> list[Reconstruction]:
-        """One reconstruction per update; a GPU looks at thousands of them at once."""
+    def reads(self, header: Header) -> bool:
+        """Updates of every map family that predicts by weights."""
+        return True
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """One reconstruction per update; a GPU searches for thousands of them at once."""
         from veilmap.attacks.gradient_matching.optimum import find_optima
 
-        return find_optima(self, header, observations, on_done, device)
+        return find_optima(self, given)

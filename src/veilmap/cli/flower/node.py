@@ -9,6 +9,7 @@ from veilmap.flower.machines.ports import Address
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import the_user
 from veilmap.sources.reader import read
+from veilmap.wording import counted
 
 
 def join_(file: Path) -> None:
@@ -17,7 +18,7 @@ def join_(file: Path) -> None:
     The first start makes the node's key; send its .pub file to the operator.
 
     Args:
-        file: the node's own settings (TOML): where its measurements are, and what it insists on.
+        file: the node's own settings (TOML): its measurements and its requirements.
     """
     settings = load_node_file(file)
     _announce(settings)
@@ -32,17 +33,20 @@ def join_(file: Path) -> None:
 
 
 def _announce(settings: NodeFile) -> None:
-    """Read the measurements once, so that a mistake shows here and not in the first round."""
+    """Read the measurements once, so that errors show here and not in the first round."""
     data = read(settings.node.data, settings.columns, settings.reading)
     user = the_user(data, settings.node.user, settings.node.data)
     least = settings.minimum
     steps = ", then ".join(least.defence) or "none"
-    say(f"data       {len(data):,} measurements, those of user {user} are this node's")
+    say(f"data       {counted(len(data), 'measurement')} of user {user}")
     averaging = f"E ≥ {least.epochs}, B ≤ {least.batch_size}, η ≥ {least.learning_rate:g}"
     say(f"always     {averaging}; defence: {steps}")
-    say(f"only       rounds of at least {least.interval}, with at least {least.points} points")
+    say(
+        f"only       rounds of at least {least.interval}, "
+        f"with at least {counted(least.points, 'point')}"
+    )
     if least.keeps_whole:
-        say("           a round that is kept whole hides nothing: raise points above num")
+        say("           a round with no more points than num is sent whole: raise points above num")
     if least.epsilon is not None:
         say(f"           ε ≤ {least.epsilon:g} in all, at δ = {least.delta:g}")
     if least.secure_aggregation:

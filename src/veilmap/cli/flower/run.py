@@ -47,22 +47,21 @@ def run_(
 ) -> None:
     """Train one cell's map with the nodes of a server, round by round.
 
-    A round is asked for when its interval is over. The same command again goes on where an
-    interrupted run ended. The server has no data, so --cell, --area and --label-offset must be
-    given.
+    A round is requested when its interval is over. Rerun the command to resume an interrupted run.
+    The server has no data, so --cell, --area and --label-offset must be given.
 
     Args:
-        state: the folder of a server that runs.
+        state: the folder of a running server.
         out: folder for the model, the transcript, the settings and the results.
         first: when round 1 begins, such as 2024-01-01; UTC unless it says otherwise.
-        rounds: how many there are.
+        rounds: the number of rounds.
         secure_aggregation: let the server see sums only.
         nodes: a round waits until so many nodes are connected.
         sum_of: the fewest nodes in a secure sum.
         timeout: how long a round waits for answers, in seconds.
-        most_norm: the longest update that is taken; by default 100 and what the noise of a
+        most_norm: the largest norm of an accepted update; by default 100 plus what the noise of a
             proposed dp adds.
-        test: measurements of the operator's own, to tell the RMSE after each round.
+        test: the operator's own measurements, for the RMSE after each round.
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
     """
@@ -86,7 +85,7 @@ def run_(
     try:
         operate(state, assignment, say)
     except KeyboardInterrupt:
-        stderr.print(f"stopped; the same command goes on, from what {out} holds", soft_wrap=True)
+        stderr.print(f"stopped; rerun the command to resume from {out}", soft_wrap=True)
         sys.exit(INTERRUPTED)
     _conclude(out, campaign)
 
@@ -101,7 +100,7 @@ def _conclude(out: Path, campaign: Campaign) -> None:
     if not any(each["n"] for each in results["history"]):
         raise UserError(
             "no node sent anything in any round, and the map is untrained; is the cell spelt as in "
-            f"the nodes' files? {RunFolder(out).results} says what each node said"
+            f"the nodes' files? {RunFolder(out).results} has each node's reason"
         )
     folder = shlex.quote(str(out))
     say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")

@@ -6,39 +6,40 @@ from veilmap.cli.console import say, stdout, table
 from veilmap.flower.machines import admission, runs
 from veilmap.flower.machines.ports import Address
 from veilmap.flower.machines.server import LISTEN, PORT, serve
+from veilmap.wording import counted
 
 
 def serve_(
     state: Path, *, host: list[str] | None = None, listen: str = str(LISTEN), port: int = PORT
 ) -> None:
-    """Run the server until Ctrl-C: Flower's SuperLink, and the gate that nodes come to.
+    """Run the server until Ctrl-C: Flower's SuperLink, and the gate for nodes.
 
-    The first start makes the certificates; give keys/ca.pem of the folder to the nodes.
+    The first start creates the certificates; give keys/ca.pem of the folder to the nodes.
 
     Args:
-        state: the folder in which the server keeps its keys, its database and its logs.
+        state: the folder for the server's keys, database and logs.
         host: the names and addresses under which nodes reach this machine, for the certificate.
-        listen: address and port of the gate. The default keeps it on this machine; 0.0.0.0:9092
-            opens it to the network, and nothing but what nodes need.
+        listen: address and port of the gate. The default is this machine only; 0.0.0.0:9092 opens
+            the gate, and nothing else, to the network.
         port: of the SuperLink, on the loopback address, for the operator's commands.
     """
     serve(state, say, hosts=host or [], port=port, listen=Address.parse(listen))
 
 
 def admit_(state: Path, key: Path, *, name: str) -> None:
-    """Let a node take part.
+    """Admit a node.
 
     Args:
         state: the server's folder.
-        key: the node's public key, which its owner sent.
-        name: what the node is called in logs and in the transcript.
+        key: the node's public key, sent by its owner.
+        name: the node's name in logs and in the transcript.
     """
     node = admission.admit(state, key, name)
     say(f"admitted {name} as node {node}")
 
 
 def expel_(state: Path, name: str) -> None:
-    """End a node's part, for good.
+    """Expel a node for good.
 
     Args:
         state: the server's folder.
@@ -49,7 +50,7 @@ def expel_(state: Path, name: str) -> None:
 
 
 def nodes_(state: Path) -> None:
-    """List the admitted nodes, and which of them are connected.
+    """List the admitted nodes and their status.
 
     Args:
         state: the server's folder.
@@ -65,10 +66,10 @@ def nodes_(state: Path) -> None:
 
 
 def stop_(state: Path) -> None:
-    """End the runs that go on; what they have finished stays.
+    """Stop all runs; finished rounds are kept.
 
     Args:
         state: the server's folder.
     """
     stopped = runs.stop_all(state)
-    say(f"stopped {len(stopped)} run{'' if len(stopped) == 1 else 's'}")
+    say(f"stopped {counted(len(stopped), 'run')}")

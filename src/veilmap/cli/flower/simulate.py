@@ -25,6 +25,7 @@ from veilmap.study.prepare import prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
+from veilmap.wording import counted
 
 
 def simulate_(
@@ -46,14 +47,14 @@ def simulate_(
 ) -> None:
     """Train as "veilmap train" does, with a Flower node per user on a Ray cluster.
 
-    It gives the same map and costs more; docs/flower.md says how much.
+    It gives the same map at a higher cost, given in docs/flower.md.
 
     Args:
         data: a measurement file, or a simulated world: campus or london.
         out: folder for the model, the transcript, the settings and the results.
         cluster: the address of a Ray cluster, such as auto; by default one is started on this
-            machine for the time of the run.
-        cpus: how many cores a cluster that is started takes; by default all.
+            machine for the run.
+        cpus: cores of a cluster that is started; by default all.
         secure_aggregation: let the server see sums only.
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
@@ -61,7 +62,10 @@ def simulate_(
     RunFolder(out).refuse_finished(way_out="")
     measurements = read_and_say(data, columns, reading)
     prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
-    say(f"{len(prepared.users):,} nodes, {len(prepared.rounds):,} rounds; Ray takes some seconds")
+    say(
+        f"{counted(len(prepared.users), 'node')}, {counted(len(prepared.rounds), 'round')}; "
+        "Ray takes some seconds"
+    )
     logging.getLogger("flwr").setLevel(logging.ERROR)
     journal = simulate(
         prepared, out, cluster=cluster, cpus=cpus, secure_aggregation=secure_aggregation

@@ -1,4 +1,4 @@
-"""A small dense network whose weights are one flat vector, and Adam upon it."""
+"""A small dense network whose weights are one flat vector, and its optimiser."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,13 +44,14 @@ class Dense:
         return linear(x, last, last_bias)
 
 
-class Adam:
+class DenseAdam:
     """Adam on the flat weights of a network, in place.
 
     The mean of the gradients decays with 0.5 in place of the usual 0.9: two networks that play
     against each other settle sooner with the shorter memory.
 
-    torch's own Adam imports a compiler at its first use, which takes seconds.
+    torch's own Adam imports a compiler when it is constructed, which takes seconds, and it rounds
+    differently; so does the attack's, which takes steps of single coordinates as well.
     """
 
     _RATE, _DECAY, _SQUARE_DECAY, _LEAST = 1e-3, 0.5, 0.999, 1e-8

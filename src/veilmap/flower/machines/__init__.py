@@ -1,1 +1,1 @@
-"""Processes, certificates, keys and sockets: what runs Flower on real machines."""
+"""Processes, certificates, keys and sockets, to run Flower on real machines."""

@@ -22,7 +22,7 @@ _RESTORE = "restore it, or move it away and see the nodes by their numbers"
 
 @dataclass(frozen=True)
 class Node:
-    """An admitted node; ``status`` is Flower's word, ``since`` when it last changed (UTC)."""
+    """An admitted node; ``status`` is Flower's term, ``since`` when it last changed (UTC)."""
 
     node_id: int
     name: str
@@ -31,7 +31,7 @@ class Node:
 
 
 def admit(path: Path, public_key: Path, name: str) -> int:
-    """Let the node with this key take part, under a name of its own; returns its id."""
+    """Admit the node with this key under a unique name; returns its id."""
     folder = ServerFolder(path)
     key = _bytes(node_key.load_public(public_key))
     names = read_names(path)
@@ -46,7 +46,7 @@ def admit(path: Path, public_key: Path, name: str) -> int:
 
 
 def expel(path: Path, name: str) -> int:
-    """End the part of the node with this name, for good: its key is not admitted again."""
+    """Expel the node with this name for good: its key is not admitted again."""
     folder = ServerFolder(path)
     names = read_names(path)
     ids = [node_id for node_id, known in names.items() if known == name]
@@ -101,7 +101,7 @@ def _refuse_name(name: str, names: dict[int, str]) -> None:
 def _known(node: NodeInfo, names: dict[int, str], public_key: Path) -> str:
     if node.status == _GONE:
         return (
-            f"the key {public_key} was expelled before; let the node make a new one: move its "
+            f"the key {public_key} was expelled; let the node make a new one: move its "
             "key file away and join again"
         )
     name = names.get(node.node_id, node.name)

@@ -1,4 +1,4 @@
-"""The bundle that stands for a run: a pyproject.toml that names our own two apps.
+"""The bundle of a run: a pyproject.toml that names our own two apps.
 
 Flower sends a bundle (FAB) of code with every run. Ours holds no code: server and nodes have
 veilmap installed, and the bundle only carries the settings of the run.
@@ -28,7 +28,7 @@ _LARGEST_FILE = 2**20
 
 
 class ForeignBundleError(Exception):
-    """The bundle is none of ours."""
+    """The bundle is not one of ours."""
 
 
 def project(run_config: RunConfig) -> str:

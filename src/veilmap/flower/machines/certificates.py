@@ -1,4 +1,4 @@
-"""The certificates with which the server proves who it is.
+"""The certificates that prove the server's identity.
 
 EC P-256 throughout: every TLS library takes it, and a handshake costs a small node little.
 """
@@ -18,9 +18,9 @@ from veilmap.errors import UserError, shown
 from veilmap.files import write_whole
 from veilmap.flower.machines.private_files import private_folder, write_private
 
-# Every node holds the CA's certificate, so that a new one means a visit to every node.
+# Every node holds the CA's certificate, so a new one must be distributed to every node.
 CA_DAYS = 3650
-# The longest that TLS libraries with rules of their own accept; a new one needs no visit.
+# The longest that strict TLS libraries accept; nodes need no change for a new one.
 SERVER_DAYS = 397
 # Time to plan a restart of the server.
 NOTICE_DAYS = 30
@@ -51,7 +51,7 @@ class Certificates:
 
 
 def obtain(folder: Path, hosts: Sequence[str], now: datetime | None = None) -> Certificates:
-    """The certificates in ``folder``, made if missing; an error if they will not do.
+    """The certificates in ``folder``, created if missing; an error if they are not valid.
 
     Args:
         folder: where they are kept; its private files get mode 0600.
@@ -113,7 +113,7 @@ def _builder(
     now: datetime,
     ends: datetime,
 ) -> x509.CertificateBuilder:
-    # An hour back: a node whose clock is a little behind must not find it not yet valid.
+    # Valid from an hour ago, for nodes whose clocks are slightly behind.
     return x509.CertificateBuilder(
         issuer, subject, key, x509.random_serial_number(), now - timedelta(hours=1), ends
     )

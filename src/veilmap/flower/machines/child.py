@@ -1,4 +1,4 @@
-"""The first lines of every process that we start: end when the one that started it ends."""
+"""The entry point of every child process: it ends when its parent ends."""
 
 import os
 import signal
@@ -12,10 +12,10 @@ _TIME_TO_END_S = 10.0
 
 
 def main() -> None:
-    """Call ``module:function`` with the rest of the command line as its own.
+    """Call ``module:function`` with the rest of the command line.
 
-    A function instead of one of Flower's scripts: SuperLink and SuperNode know no way to end with
-    their parent, and would hold their ports after it was killed.
+    A function instead of one of Flower's scripts: SuperLink and SuperNode cannot end with their
+    parent, and would keep their ports after it was killed.
     """
     parent, name, target, *arguments = sys.argv[1:]
     threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()

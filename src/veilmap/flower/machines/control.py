@@ -1,4 +1,4 @@
-"""The operator's line to the SuperLink on the same machine.
+"""The operator's client of the SuperLink on the same machine.
 
 Flower's HTTP client instead of its command line: the same requests without a process per request,
 and errors as values instead of text.
@@ -46,7 +46,7 @@ class ControlError(UserError):
 
 
 class _LocalClient(ControlHttpClient):
-    """Flower's client without the proxies of the environment: it talks to this machine."""
+    """Flower's client without the environment's proxies: it only talks to this machine."""
 
     def __init__(self, base_url: str, folder: ServerFolder) -> None:
         trust = ssl.create_default_context(cafile=folder.certificates.ca)

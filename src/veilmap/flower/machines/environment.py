@@ -10,7 +10,7 @@ _LOOPBACK = "localhost,127.0.0.1,::1"
 def flower_environment(
     home: Path, commands: Path, inherited: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """What the processes inherit, with Flower kept quiet and at home.
+    """The environment of the processes, with Flower's telemetry off and its own home folder.
 
     Args:
         home: Flower's own folder, instead of ``~/.flwr``.
@@ -26,7 +26,7 @@ def flower_environment(
         "FLWR_HOME": str(home),
         # Not the folder of Python's scripts: Flower's own commands must not be found there.
         "PATH": os.pathsep.join([str(commands), os.defpath]),
-        # A proxy of the house must not get what stays on this machine.
+        # Requests to this machine must not go through a proxy.
         "NO_PROXY": ",".join(filter(None, [kept.get("NO_PROXY"), _LOOPBACK])),
         "no_proxy": ",".join(filter(None, [kept.get("no_proxy"), _LOOPBACK])),
         "PYTHONUNBUFFERED": "1",

@@ -1,7 +1,7 @@
-"""Neither a node nor the server runs code that came over the net.
+"""The guard: neither a node nor the server runs code received over the network.
 
-Flower unpacks the bundle of a run and imports what it names: whoever sends bundles runs code on
-every machine. SuperExec starts the apps by name from PATH; there it finds the stand-ins that we
+Flower unpacks the bundle of a run and imports what it names, so a sender of bundles could run code
+on every machine. SuperExec starts the apps by name from PATH; there it finds the stand-ins that we
 write, which lead here. They accept only our own bundle, and take the app from the installed
 veilmap, never from the bundle.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
+from veilmap.files import writing
 from veilmap.flower.machines.bundle import CLIENT_APP, ForeignBundleError, refuse_foreign
 from veilmap.flower.machines.private_files import private_folder
 from veilmap.flower.machines.supervision import TELL
@@ -35,13 +36,14 @@ def write_commands(folder: Path, allowed: str) -> Path:
     for command in TASK_TYPE_TO_COMMAND.values():
         role = command if command == allowed else f"not-{allowed}"
         script = folder / command
-        script.write_text(f'#!/bin/sh\nexec {python} {role} "$@"\n')
-        script.chmod(0o700)
+        with writing(script):
+            script.write_text(f'#!/bin/sh\nexec {python} {role} "$@"\n')
+            script.chmod(0o700)
     return folder
 
 
 def main() -> None:
-    """Be the command of the first argument, guarded."""
+    """Run the command named by the first argument, guarded."""
     role, sys.argv = sys.argv[1], sys.argv[1:]
     _ROLES[role]()
 
@@ -55,10 +57,10 @@ def _client_app() -> None:
 
 
 def _no_client_app() -> None:
-    """For another kind of task on a node: Flower's flwr-clientapp that refuses every bundle.
+    """For other kinds of tasks on a node: a flwr-clientapp that refuses every bundle.
 
-    It answers the message with an error. A process that just ended would leave the SuperNode
-    waiting for an answer.
+    It answers the message with an error: if the process just ended, the SuperNode would wait for an
+    answer.
     """
     from flwr.supernode.cli import flwr_clientapp
 
@@ -113,7 +115,7 @@ def _our_client_app() -> Any:
 
 
 def _replace(module: ModuleType, name: str, by: Callable[..., Any]) -> None:
-    # Without the name the guard would guard nothing; better no app than any app.
+    # Without the name the guard would be ineffective; better no app than any app.
     if not callable(getattr(module, name, None)):
         print(f"{TELL}this version of flwr cannot be guarded: {module.__name__} has no {name}")
         os._exit(1)

@@ -25,7 +25,7 @@ _LONGEST_PAUSE_S = 60.0
 
 @dataclass(frozen=True)
 class NodePlace:
-    """Where a node lives and whom it joins.
+    """A node's folder and the server that it joins.
 
     Attributes:
         server: address of the server's gate.
@@ -44,7 +44,7 @@ class NodePlace:
     def __post_init__(self) -> None:
         try:
             ssl.create_default_context(cafile=self.ca)
-        except OSError:  # also what is no certificate
+        except OSError:  # also if it is not a certificate
             raise UserError(
                 f"{self.ca} is no CA certificate; ask the operator for the server's ca.pem"
             ) from None
@@ -53,8 +53,8 @@ class NodePlace:
 def join(place: NodePlace, say: Say) -> None:
     """Run the node until SIGTERM or Ctrl-C.
 
-    A node that is not let in keeps asking instead of ending: its owner starts it, sends the key
-    away, and need not come back when the operator has admitted it.
+    A node that is not admitted keeps asking instead of ending: its owner starts it once, sends the
+    key, and need not return when the operator has admitted it.
     """
     folder = place.folder.resolve()
     with held_privately(folder, "veilmap flower join"), stop_signals() as stop:
@@ -101,7 +101,7 @@ def _programs(place: NodePlace, folder: Path, secret: Path, porter: "_Porter") -
 
 
 def _write_config(folder: Path, config: Mapping[str, str]) -> Path:
-    # As a file: on the command line Flower knows no value with a quotation mark.
+    # As a file: on its command line Flower does not support values with quotation marks.
     path = folder / "node_config.toml"
     lines = (f"{json.dumps(name)} = {json.dumps(value)}\n" for name, value in config.items())
     write_whole(path, "".join(lines).encode())
@@ -109,7 +109,7 @@ def _write_config(folder: Path, config: Mapping[str, str]) -> Path:
 
 
 class _Porter:
-    """Asks at the server's door, with a growing pause, and says every new answer once."""
+    """Asks the server for admission, with growing pauses, and reports every new answer once."""
 
     def __init__(self, door: Door, key: Path, folder: Path, say: Say) -> None:
         self._door = door

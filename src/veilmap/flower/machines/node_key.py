@@ -1,4 +1,4 @@
-"""The key pair by which the server knows a node."""
+"""The key pair that identifies a node to the server."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from veilmap.flower.machines.private_files import private_folder, write_private
 
 
 def obtain(path: Path) -> ec.EllipticCurvePrivateKey:
-    """The private key at ``path``, made if missing; its public half stands beside it, ``.pub``.
+    """The private key at ``path``, created if missing, with its public half beside it (``.pub``).
 
     OpenSSH's format, as flower-supernode reads it; P-384, the curve of Flower's own keys. The
-    public half is written anew if missing: the operator needs it to admit the node.
+    public half is rewritten if missing: the operator needs it to admit the node.
     """
     if not path.exists():
         private_folder(path.parent)
@@ -28,7 +28,7 @@ def obtain(path: Path) -> ec.EllipticCurvePrivateKey:
 
 
 def public_file(path: Path) -> Path:
-    """Where the public half of the key at ``path`` stands."""
+    """The path of the public half of the key at ``path``."""
     return path.with_name(f"{path.name}.pub")
 
 

@@ -1,4 +1,4 @@
-"""Addresses to listen at."""
+"""Addresses to listen on."""
 
 import socket
 import time
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from veilmap.errors import UserError, out_of_range, shown
 
 LOOPBACK = "127.0.0.1"
-# A process that was just killed needs a moment to let go of its port.
+# A process that was just killed needs a moment to release its port.
 _PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where something listens: ``host`` is a name or an address, ``port`` a number."""
+    """An address to listen on: ``host`` is a name or an address, ``port`` a number."""
 
     host: str
     port: int
@@ -44,7 +44,7 @@ class Address:
 
 
 def refuse_taken(address: Address, option: str) -> None:
-    """Raise if something listens at ``address`` already, or if it is none of this machine's."""
+    """Raise if ``address`` is in use, or is not an address of this machine."""
     until = time.monotonic() + _PATIENCE_S
     while (fault := _fault(address)) is not None:
         if time.monotonic() > until:
@@ -78,7 +78,7 @@ def _fault(address: Address) -> OSError | None:
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with closing(socket.socket(family)) as trial:
-            # As the servers do: a connection in its last minutes does not block a port.
+            # As the servers do: a closing connection does not block a port.
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(place)
     except OSError as error:

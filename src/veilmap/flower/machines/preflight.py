@@ -1,7 +1,7 @@
-"""Asking a server whether it lets a node in, before Flower's SuperNode tries.
+"""Ask a server whether it admits a node, before Flower's SuperNode connects.
 
-A SuperNode that is not let in ends with the same message for a key that nobody admitted, a clock
-that is wrong and a node that is still thought to be online. Asking first tells them apart.
+A refused SuperNode ends with the same message for a key that was not admitted, a wrong clock and a
+node still considered online. Asking first distinguishes them.
 """
 
 import ssl
@@ -27,8 +27,8 @@ class Answer(Enum):
 
     ADMITTED = "the server lets this node in"
     SIGNED_OFF = (
-        "the server still counted this node as online, and expected an answer that is lost; it "
-        "was told so, and the node comes back in a moment"
+        "the server still counted this node as online, and expected an answer that is lost; the "
+        "node has signed off and joins again in a moment"
     )
     NOT_ADMITTED = (
         "the server does not know this node's key yet, or has expelled it; send the .pub file to "
@@ -48,7 +48,7 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Door:
-    """A server as a node sees it: its address, the CA it must prove itself with, our key."""
+    """A server as a node sees it: its address, the CA that vouches for it, and our key."""
 
     address: Address
     ca: Path
@@ -60,10 +60,10 @@ def knock(door: Door, last_node_id: int | None = None) -> tuple[Answer, int | No
 
     Args:
         door: where.
-        last_node_id: the id from last time. A node that was killed counts as online for another
-            minute and is not let in a second time; with its id it first signs off. The server
-            app looks for answers every 3 s: a node that came back sooner would leave it waiting
-            for an answer that died with the node.
+        last_node_id: the id of the last time. A killed node counts as online for another minute, in
+            which it is not admitted again; with its id it first signs off. The server app looks for
+            answers every 3 s: a node that came back sooner would leave it waiting for an answer
+            that died with the node.
     """
     try:
         with _client(door) as client:
@@ -75,7 +75,7 @@ def knock(door: Door, last_node_id: int | None = None) -> tuple[Answer, int | No
             try:
                 client.DeactivateNode(DeactivateNodeRequest(node_id=last_node_id))
             except httpx.HTTPStatusError:
-                # The id belongs to another key, or to none any more.
+                # The id belongs to another key, or to none.
                 return Answer.NOT_ADMITTED, None
             return Answer.SIGNED_OFF, None
     except httpx.HTTPStatusError as error:

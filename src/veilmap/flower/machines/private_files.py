@@ -6,38 +6,36 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from veilmap.errors import UserError
-from veilmap.files import PRIVATE, write_whole
+from veilmap.files import PRIVATE, write_whole, writing
 from veilmap.output import held
 
 
 def private_folder(path: Path) -> Path:
-    """Make the folder, readable by its owner alone; leave one that is there as it is."""
-    try:
+    """Make the folder, readable by its owner only; an existing one is not changed."""
+    with writing(path):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"cannot make the folder {path}: {error.strerror}; choose another place for it"
-        ) from error
     return path
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read, into a folder that is there."""
+    """Write a file that only its owner may read, into an existing folder."""
     if not path.parent.is_dir():
-        # Made on the way it would be open to all.
+        # A folder created here would be open to all.
         raise UserError(f"cannot write {path}: there is no such folder; make it with mode 0700")
     write_whole(path, content, PRIVATE)
 
 
 def held_privately(folder: Path, by: str) -> AbstractContextManager[None]:
-    """Be the only one who writes to a private folder while the block runs."""
+    """Hold a private folder for writing while the block runs."""
     return held(private_folder(folder), by=by)
 
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Wait until nobody else is at the file, and be alone at it while the block runs."""
+    """Wait for the file's lock, and hold it while the block runs."""
     lock = private_folder(path.parent) / f".{path.name}.lock"
-    with lock.open("w") as file:
+    with writing(lock):
+        file = lock.open("w")
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -1,8 +1,8 @@
-"""The only door to the outside: what nodes need of the SuperLink, and nothing else.
+"""The gate: forwards what nodes need of the SuperLink, and nothing else.
 
-The SuperLink serves three interfaces at one port. Control starts any code for anybody who reaches
-it, and Runtime is for processes of its own machine; so the SuperLink stays on the loopback address
-and this gate hands over the requests of nodes.
+The SuperLink serves three interfaces at one port. Control starts any code for any client that
+reaches it, and Runtime is for processes on the same machine; so the SuperLink stays on the loopback
+address and this gate forwards the requests of nodes.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ _NODE_CALLS = (
     "pull-object",
     "confirm-message-received",
 )
-# Compared as bytes with what came over the wire, before anything decodes, joins or shortens it:
-# no spelling of another path can be equal. Left out: nodes neither register nor unregister
-# themselves; the operator admits and expels them.
+# Compared with the raw bytes of the request, before anything decodes or normalises them: no
+# spelling of another path can be equal. Left out: nodes neither register nor unregister themselves;
+# the operator admits and expels them.
 PATHS = frozenset(f"/v1/fleet/{call}".encode() for call in _NODE_CALLS)
 
-# Flower cuts arrays into pieces of 5 MB; only other records, which are small, travel whole.
+# Flower sends arrays in pieces of 5 MB; other records are small and sent whole.
 LARGEST_BODY = 32 * 2**20
 # Longer than Flower's own 30 s, so that a node gives up first and tries again.
 LONGEST_REQUEST_S = 60.0
@@ -62,7 +62,7 @@ def main() -> None:
         limit_concurrency=_MOST_CONNECTIONS,
         access_log=False,
         ws="none",
-        # Strict, and written in Python: no other parser sees what comes from outside.
+        # Strict, and written in Python: no other parser sees requests from outside.
         http="h11",
         server_header=False,
         timeout_graceful_shutdown=5,
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def gate(upstream: str, trust: ssl.SSLContext | bool, largest_body: int = LARGEST_BODY) -> ASGIApp:
-    """The door in front of ``upstream``, which must prove itself to ``trust``."""
+    """The gate in front of ``upstream``, which must prove itself to ``trust``."""
     client = httpx.AsyncClient(verify=trust, timeout=LONGEST_REQUEST_S, trust_env=False)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,7 +101,7 @@ async def _answer(
         async with asyncio.timeout(LONGEST_REQUEST_S):
             return await _forward(client, upstream + path.decode(), request, largest_body)
     except _TooLargeError:
-        return PlainTextResponse(f"a body may have {largest_body} bytes", 413)
+        return PlainTextResponse(f"a body may have at most {largest_body} bytes", 413)
     except TimeoutError:
         return PlainTextResponse("too slow", 504)
     except httpx.TransportError:
@@ -118,7 +118,7 @@ async def _forward(
     )
     incoming = await client.send(outgoing, stream=True)
     try:
-        # Raw: what the SuperLink packed stays packed.
+        # Raw: compressed bodies are passed on as they are.
         content = b"".join([piece async for piece in incoming.aiter_raw()])
     finally:
         await incoming.aclose()
@@ -144,4 +144,4 @@ def _of_the_message(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes,
 
 
 class _TooLargeError(Exception):
-    """The body is larger than we hand over."""
+    """The body is larger than the gate forwards."""

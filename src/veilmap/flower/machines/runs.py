@@ -31,7 +31,7 @@ _PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Where a run stands, in Flower's words.
+    """The status of a run, in Flower's terms.
 
     Attributes:
         status: pending, starting, running or finished.
@@ -55,9 +55,9 @@ class RunStatus:
 def submit(path: Path, run_config: RunConfig) -> int:
     """Start a run with these settings; returns its id."""
     folder = ServerFolder(path)
-    folder.superlink()  # an error where there is no server, before anything is written
+    folder.superlink()  # an error if there is no server, before anything is written
     content = build(run_config)
-    # For those who go on with Flower's own command: flwr run STATE/app.
+    # For use with Flower's own command: flwr run STATE/app.
     write_whole(folder.app / "pyproject.toml", project(run_config).encode())
     fab = Fab(hashlib.sha256(content).hexdigest(), content, {})
     with control(folder) as client:
@@ -65,7 +65,7 @@ def submit(path: Path, run_config: RunConfig) -> int:
 
 
 def status(path: Path, run_id: int) -> RunStatus:
-    """Where the run stands."""
+    """The status of the run."""
     with control(ServerFolder(path)) as client:
         runs = client.ListRuns(ListRunsRequest(run_id=run_id)).run_dict
     if run_id not in runs:
@@ -81,7 +81,7 @@ def stop(path: Path, run_id: int) -> None:
 
 
 def stop_all(path: Path) -> list[int]:
-    """End every run that is not finished; gives their ids."""
+    """End every run that is not finished; returns their ids."""
     with control(ServerFolder(path)) as client:
         found = client.ListRuns(ListRunsRequest()).run_dict
         going = [run_id for run_id, run in found.items() if run.status.status != _FINISHED]
@@ -93,7 +93,7 @@ def stop_all(path: Path) -> list[int]:
 def follow(path: Path, run_id: int) -> Iterator[str]:
     """The log of the run, line by line, until it is finished.
 
-    A SuperLink that dies and comes back does not end it: the log goes on where it broke off.
+    It survives a restart of the SuperLink: the log continues where it broke off.
     """
     after, unanswered_since = 0.0, time.monotonic()
     while True:

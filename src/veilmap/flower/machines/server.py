@@ -31,8 +31,8 @@ def serve(
     """Run the server until SIGTERM or Ctrl-C.
 
     Args:
-        path: the folder in which it keeps all it has.
-        say: is told of every event in one line.
+        path: its folder.
+        say: called with one line per event.
         hosts: names and addresses under which nodes reach it.
         port: of the SuperLink, on the loopback address: for the operator on this machine.
         listen: of the gate: for the nodes. The loopback address keeps them on this machine.
@@ -64,7 +64,7 @@ def serve(
 
 
 def _reachable(hosts: Sequence[str], listen: Address) -> list[str]:
-    # A node that is told the listening address itself must find it in the certificate.
+    # The certificate covers the listening address too, for nodes that use it directly.
     everywhere = listen.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
     return [*hosts] if everywhere else [*hosts, listen.host]
 

@@ -1,4 +1,4 @@
-"""What a server keeps between its starts."""
+"""The files that a server keeps between starts."""
 
 import secrets
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _CONNECTION = "veilmap"
 
 @dataclass(frozen=True)
 class ServerFolder:
-    """The folder that ``serve``, ``admit`` and ``run`` are given."""
+    """The folder given to ``serve``, ``admit`` and ``run``."""
 
     path: Path
 
@@ -62,7 +62,7 @@ class ServerFolder:
         return self.flower_home / "config.toml"
 
     def prepare(self, port: int) -> None:
-        """Make what is missing, and write down where the SuperLink listens.
+        """Create what is missing, and record where the SuperLink listens.
 
         As Flower's own connections, so that ``FLWR_HOME=STATE/flower flwr ls`` works too.
         """

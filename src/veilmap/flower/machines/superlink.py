@@ -26,7 +26,7 @@ def superlink(folder: ServerFolder, port: int) -> Program:
             "--enable-supernode-auth",
             *("--database", str(folder.database)),
             *("--isolation", "process"),
-            # Without it any user of this machine takes the tasks away from our SuperExec.
+            # Without it any user of this machine can take tasks away from our SuperExec.
             *("--superexec-auth-secret-file", str(folder.secret)),
             "--disable-runtime-dependency-installation",
         ),
@@ -34,7 +34,7 @@ def superlink(folder: ServerFolder, port: int) -> Program:
 
 
 def superexec(folder: ServerFolder, port: int) -> Program:
-    """What starts the server app of a run."""
+    """The SuperExec that starts the server app of a run."""
     return Program(
         "superexec",
         "flwr.supercore.cli:flower_superexec",

@@ -1,4 +1,4 @@
-"""Processes that are started, watched, started again, and ended together."""
+"""Processes that are started, watched, restarted, and ended together."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from veilmap.flower.machines.private_files import private_folder
 
 Say = Callable[[str], None]
 
-# A line of a process that begins with it is for the caller, not only for the log.
+# A line of a process that begins with this goes to the caller, not only to the log.
 TELL = "veilmap: "
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -28,19 +28,19 @@ _LOGS_KEPT = 3
 _TIME_TO_END_S = 10.0
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
-# Who ran this long was healthy: its next death starts with the first pause again.
+# A process that ran this long was healthy: its next restart has the first pause again.
 _HEALTHY_S = 60.0
 
 
 @dataclass(frozen=True)
 class Program:
-    """What shall run.
+    """A program to keep running.
 
     Attributes:
-        name: how logs and messages call it.
+        name: in logs and messages.
         target: the function to call, as ``module:function``.
         arguments: its command line.
-        ready: whether it may start now; asked before every start.
+        ready: whether it may start now; called before every start.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Program:
 
 
 class Children:
-    """Processes of one supervisor; leaving the block ends them all, the last one first."""
+    """The processes of one supervisor; leaving the block ends them all, the last one first."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Children:
             child.end()
 
     def tend(self) -> None:
-        """Start what does not run and may; called again and again."""
+        """Start what is not running and may start; called repeatedly."""
         for child in self._children:
             child.tend()
 
@@ -78,12 +78,12 @@ class Children:
         return all(child.runs for child in self._children)
 
     def deaths_in_a_row(self, name: str) -> int:
-        """How often the program died without having been healthy in between."""
+        """How often the program died in a row without having been healthy."""
         return next(child.deaths for child in self._children if child.name == name)
 
 
 class _Child:
-    """One process, or the pause until it starts again."""
+    """One process, or the pause until its restart."""
 
     def __init__(
         self, program: Program, environment: Mapping[str, str], logs: Path, say: Say
@@ -122,7 +122,7 @@ class _Child:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            # Ctrl-C reaches us alone, and we end the children in their order.
+            # Ctrl-C reaches only this process, which ends the children in order.
             start_new_session=True,
         )
         self._started_at = time.monotonic()
@@ -144,10 +144,10 @@ class _Child:
         pause = min(_FIRST_PAUSE_S * 2 ** (self.deaths - 1), _LONGEST_PAUSE_S)
         self._not_before = time.monotonic() + pause
         self._say(
-            f"{self.name} ended with code {process.returncode} after {lived:.0f} s; it starts "
-            f"again in {pause:g} s (log: {self._log.baseFilename})"
+            f"{self.name} ended with code {process.returncode} after {lived:.0f} s; it "
+            f"restarts in {pause:g} s (log: {self._log.baseFilename})"
         )
-        # Its own children end too; they get the time to say so.
+        # Its own children end too; they get time for that.
         _signal(process, signal.SIGTERM)
         self._process = None
 
@@ -164,7 +164,7 @@ class _Child:
 
 
 def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    # The head of a session gives its group its own number, also after its death.
+    # The session leader's id is its group's id, even after its death.
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 

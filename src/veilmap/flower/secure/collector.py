@@ -1,4 +1,4 @@
-"""The server's part of a round: pass on sealed shares, add masked vectors, take the masks off.
+"""The server's part of a round: relay sealed shares, add masked vectors, remove the masks.
 
 All of it is a function of what the nodes sent; the server has no secret of its own.
 """
@@ -17,15 +17,15 @@ from veilmap.flower.secure.stages import SEED_BYTES
 
 
 def relay(roster: Roster, sealed: Mapping[int, Mapping[int, bytes]]) -> dict[int, dict[int, bytes]]:
-    """From sender → receiver → shares to receiver → sender → shares, among those who shared (U₂).
+    """From sender → receiver → shares to receiver → sender → shares, among the sharing nodes (U₂).
 
-    Those who dropped out before sharing get nothing, and nobody masks with them.
+    Nodes that dropped out before sharing get nothing, and no node masks with them.
     """
-    roster.check_enough(sealed, "the list of those who shared")
+    roster.check_enough(sealed, "the list of nodes that shared")
     for sender, letters in sealed.items():
         if set(letters) != set(roster.keys) - {sender}:
             raise RoundError(
-                f"node {sender} must send shares to every other node, and to no one else"
+                f"node {sender} must send shares to every other node, and to no others"
             )
     return {
         receiver: {sender: sealed[sender][receiver] for sender in sealed if sender != receiver}
@@ -43,9 +43,9 @@ def reveal(
 
     Args:
         roster: the round.
-        shared: those who shared, U₂; they masked with each other.
+        shared: the nodes that shared, U₂; they masked with each other.
         masked: the vectors of the survivors, U₃.
-        answers: from survivor to what its ``unmask`` gave; the threshold of them is enough.
+        answers: from survivor to the result of its ``unmask``; the threshold of them is enough.
     """
     _check(roster, shared, masked, answers)
     digest, length = roster.digest, len(next(iter(masked.values())))
@@ -60,7 +60,7 @@ def reveal(
 
 
 def _left_out(roster: Roster, dropped: int, key: bytes, masked: Mapping[int, Words]) -> Words:
-    """What the dropped node would have added, so that the survivors' masks with it cancel."""
+    """The masks of the dropped node, which cancel the survivors' masks with it."""
     if public_of(key) != roster.keys[dropped].masking:
         raise RoundError(f"the shares do not give the key of node {dropped}; one of them is wrong")
     length = len(next(iter(masked.values())))

@@ -1,4 +1,4 @@
-"""Updates as whole numbers modulo 2⁶⁴, where a mask can hide them and sums are exact."""
+"""Updates as integers modulo 2⁶⁴, where masks hide them and sums are exact."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.flower.secure.round_error import RoundError
+from veilmap.wording import counted
 
 Words = NDArray[np.uint64]
 
@@ -14,7 +15,7 @@ SCALE = 2.0**24
 MOST_NODES = 2**16
 # So that the sum over MOST_NODES nodes stays below 2⁶³, where two's complement turns negative.
 LIMIT = 2.0**63 / MOST_NODES
-# Far below what 64 bits hold: a sum of counts beyond it shows that masks are left in it.
+# Far below what 64 bits hold: a larger sum of counts shows that masks are left in it.
 MOST_POINTS = 2**31
 
 
@@ -52,6 +53,8 @@ def _faults(update: NDArray[np.float32], n: int) -> Iterator[UserError]:
         yield out_of_range("the number of points", f"from 0 to {MOST_POINTS - 1}", n)
     bad = int(np.count_nonzero(~np.isfinite(update)))
     if bad:
-        yield UserError(f"{bad} values of the update are not finite; lower the learning rate")
+        yield UserError(
+            f"the update has {counted(bad, 'non-finite value')}; lower the learning rate"
+        )
     if n == 0 and np.any(update):
         yield UserError("an update of 0 points must be all zeros; send zeros, or the true number")

@@ -1,4 +1,4 @@
-"""Shares on their way through the server, which can read neither them nor change them."""
+"""Shares sealed for their way through the server, which can neither read nor change them."""
 
 import os
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Address:
 def seal(text: bytes, key: bytes, address: Address) -> bytes:
     """Encrypt and authenticate; the nonce stands in front.
 
-    A key seals two texts at most, one in each direction, so random nonces do not meet.
+    A key seals two texts at most, one in each direction, so random nonces do not collide.
     """
     nonce = os.urandom(NONCE_BYTES)
     return nonce + ChaCha20Poly1305(key).encrypt(nonce, text, address.raw)

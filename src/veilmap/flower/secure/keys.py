@@ -13,7 +13,7 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True)
 class PublicKeys:
-    """What a node tells everybody: one key for sealing shares, one for masks (X25519)."""
+    """A node's public keys: one for sealing shares, one for masks (X25519)."""
 
     sealing: bytes
     masking: bytes
@@ -29,20 +29,20 @@ class PublicKeys:
 
     @classmethod
     def of(cls, raw: bytes) -> "PublicKeys":
-        """Cut in the middle."""
+        """The two keys from their 64 bytes."""
         return cls(raw[:KEY_BYTES], raw[KEY_BYTES:])
 
 
 @dataclass(frozen=True)
 class PrivateKeys:
-    """The other halves. A ``repr`` would carry them into logs, so they are not in it."""
+    """A node's private keys, left out of the ``repr``, which may end up in logs."""
 
     sealing: bytes = field(repr=False)
     masking: bytes = field(repr=False)
 
     @classmethod
     def generate(cls) -> "PrivateKeys":
-        """Two fresh keys from the library's generator; they must not be repeatable."""
+        """Two fresh keys from the library's generator, never from a seed."""
         fresh = (X25519PrivateKey.generate().private_bytes_raw() for _ in range(2))
         return cls(*fresh)
 

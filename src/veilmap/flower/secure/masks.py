@@ -12,10 +12,10 @@ PAIR = b"veilmap secure sum: mask of a pair"
 
 
 def own_mask(seed: bytes, digest: bytes, length: int) -> Words:
-    """PRG(b_u): hides the vector even from one who learns all masks of pairs.
+    """PRG(b_u): hides the vector even if all pair masks are known.
 
-    Without it a vector that arrives after the server has taken its node for dropped out, and has
-    had the key of its masks rebuilt, would lie open.
+    Without it the server could read a vector that arrives after its node was taken for dropped out
+    and its masking key was rebuilt.
     """
     return _expand(derive(seed, SELF, digest), length)
 
@@ -29,7 +29,7 @@ def pair_mask(
 
 
 def _expand(key: bytes, length: int) -> Words:
-    """The ChaCha20 key stream as numbers, the same on every machine.
+    """The ChaCha20 key stream as integers, the same on every machine.
 
     The nonce is constant because no key is expanded for two different vectors.
     """

@@ -45,7 +45,7 @@ def share(
     before = _at(Advertised, state)
     if everyone.get(before.me) != before.private.public:
         raise RoundError(
-            f"the keys of node {before.me} came back changed or not at all; it stays out"
+            f"the keys of node {before.me} came back changed or not at all; it keeps out"
         )
     roster = Roster(before.context, dict(everyone), threshold)
     # Not from veilmap.streams: a mask that can be repeated hides nothing.
@@ -59,7 +59,7 @@ def share(
 
 
 def mask(state: Stage, vector: Words, sealed: Mapping[int, bytes]) -> tuple[Masked, Words]:
-    """Step 3: the vector under its own mask and those with all whose shares came, U₂.
+    """Step 3: the vector under its own mask and the pair masks with all nodes that shared, U₂.
 
     ``sealed`` is what the other nodes sent to this one. Done once a round: two vectors under the
     same masks would show their difference.
@@ -67,7 +67,7 @@ def mask(state: Stage, vector: Words, sealed: Mapping[int, bytes]) -> tuple[Mask
     before = _at(Shared, state)
     _check_vector(vector)
     present = {before.me, *sealed}
-    before.roster.check_enough(present, "the list of those who shared")
+    before.roster.check_enough(present, "the list of nodes that shared")
     if before.me in sealed:
         raise RoundError(f"node {before.me} was sent shares in its own name; the round must end")
     shares = {before.me: before.own} | {
@@ -81,10 +81,11 @@ def mask(state: Stage, vector: Words, sealed: Mapping[int, bytes]) -> tuple[Mask
 
 
 def unmask(state: Stage, survivors: Collection[int]) -> tuple[Unmasked, dict[int, bytes]]:
-    """Step 4: a share of the seed of each survivor, of the masking key of each who dropped out.
+    """Step 4: shares of the survivors' seeds and of the dropped nodes' masking keys.
 
-    ``survivors`` are those whose masked vectors arrived, U₃. Who learns both secrets of a node sees
-    its vector, so a node answers for one set of survivors only, and the same again if asked again.
+    ``survivors`` are the nodes whose masked vectors arrived, U₃. Both secrets of a node together
+    reveal its vector, so a node answers for one set of survivors only, and gives the same answer if
+    asked again.
     """
     asked = frozenset(survivors)
     if isinstance(state, Unmasked):
@@ -146,7 +147,7 @@ def _masked(state: Shared, vector: Words, others: Collection[int]) -> Words:
 def _check_survivors(state: Masked, survivors: frozenset[int]) -> None:
     strangers = sorted(survivors - set(state.shares))
     if strangers:
-        raise RoundError(f"survivors must be among those who shared; these are not: {strangers}")
+        raise RoundError(f"survivors must have shared; these have not: {strangers}")
     if state.me not in survivors:
         raise RoundError(f"node {state.me} is asked to unmask a sum without its own vector")
     if len(survivors) < state.threshold:

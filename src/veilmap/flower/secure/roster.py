@@ -1,4 +1,4 @@
-"""Who takes part in a round, with which keys, and how many must stay to its end."""
+"""The nodes of a round with their keys, and how many must stay to the end."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -37,12 +37,12 @@ class Roster:
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Every node's place among the holders of shares, counted from 1."""
+        """Each node's index among the holders of shares, from 1."""
         return {node: place for place, node in enumerate(sorted(self.keys), start=1)}
 
     @cached_property
     def digest(self) -> bytes:
-        """One value for all of it. Keys are bound to it, so different rosters do not fit."""
+        """A digest of the roster. Keys are bound to it, so different rosters do not match."""
         told = sha256(len(self.context).to_bytes(8) + self.context + self.threshold.to_bytes(8))
         for node in self.places:
             keys = self.keys[node]
@@ -50,7 +50,7 @@ class Roster:
         return told.digest()
 
     def check_enough(self, nodes: Collection[int], what: str) -> None:
-        """Refuse to go on with fewer nodes than the threshold, or with strangers among them."""
+        """Raise if there are fewer nodes than the threshold, or unknown ones among them."""
         strangers = sorted(set(nodes) - set(self.keys))
         if strangers:
             raise RoundError(f"{what} names nodes that did not advertise: {strangers}")

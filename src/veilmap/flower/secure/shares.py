@@ -1,16 +1,16 @@
-"""Secrets in shares: as many as the threshold give the secret, fewer give nothing (Shamir)."""
+"""Shamir's secret sharing: the threshold of shares gives the secret, fewer give nothing."""
 
 from collections.abc import Mapping
 
 from Crypto.Protocol.SecretSharing import Shamir
 
 # The library shares secrets of exactly this size. Longer ones go in pieces, each with its own
-# polynomial, so that a piece says nothing about the next.
+# polynomial, so that a piece reveals nothing about the next.
 PIECE_BYTES = 16
 
 
 def split(secret: bytes, threshold: int, holders: int) -> list[bytes]:
-    """One share per holder, each as long as the secret; the first is that of place 1."""
+    """One share per holder, as long as the secret; the first is that of place 1."""
     pieces = [Shamir.split(threshold, holders, piece, ssss=False) for piece in _pieces(secret)]
     return [b"".join(share for _, share in of_holder) for of_holder in zip(*pieces, strict=True)]
 
@@ -18,7 +18,7 @@ def split(secret: bytes, threshold: int, holders: int) -> list[bytes]:
 def combine(shares: Mapping[int, bytes], threshold: int) -> bytes:
     """The secret from the shares by place.
 
-    Exactly ``threshold`` of them are used, as the library demands; the rest would cost time only.
+    Exactly ``threshold`` of them are used, as the library demands.
     """
     chosen = sorted(shares.items())[:threshold]
     columns = zip(*(_pieces(share) for _, share in chosen), strict=True)

@@ -1,6 +1,6 @@
-"""What a node remembers between the steps of a round, and how that survives a restart.
+"""A node's state between the steps of a round, and its record, which survives a restart.
 
-Each stage holds what the next step needs and no more: a secret that is gone cannot be asked for.
+Each stage holds what the next step needs and no more: a deleted secret cannot leak.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ SEED_BYTES = 16
 
 @dataclass(frozen=True)
 class Advertised:
-    """After step 1: the private keys whose public halves everybody gets."""
+    """After step 1: the private keys of the advertised public keys."""
 
     context: bytes
     me: int
@@ -70,7 +70,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Masked:
-    """After step 3: the shares of all who shared, U₂. The node's own secrets are forgotten."""
+    """After step 3: the shares of all nodes that shared, U₂. The node's own secrets are deleted."""
 
     me: int
     threshold: int
@@ -88,7 +88,7 @@ class Masked:
 
 @dataclass(frozen=True)
 class Unmasked:
-    """After step 4: what was answered, and for whom. The other shares are forgotten."""
+    """After step 4: the answer and its survivors. The other shares are deleted."""
 
     survivors: frozenset[int]
     answer: Mapping[int, bytes] = field(repr=False)
@@ -106,7 +106,7 @@ class Unmasked:
 
 @dataclass(frozen=True)
 class SharePair:
-    """One holder's shares of one node's two secrets. Only one of them may ever be told."""
+    """One holder's shares of one node's two secrets. Only one of them may ever be revealed."""
 
     of_seed: bytes = field(repr=False)
     of_key: bytes = field(repr=False)
@@ -117,7 +117,7 @@ class SharePair:
 
     @classmethod
     def of(cls, raw: bytes) -> "SharePair":
-        """Cut at the size of the seed: a share is as long as its secret."""
+        """Split at the size of the seed: a share is as long as its secret."""
         return cls(raw[:SEED_BYTES], raw[SEED_BYTES:])
 
 

@@ -1,11 +1,11 @@
-"""Which cell a phone takes: mostly the strongest at the place, with the load and the past in it."""
+"""Which cell serves a phone: mostly the strongest at the place, with load and hysteresis."""
 
 import numpy as np
 
 from veilmap.sources.campus.fixes import Fixes
 from veilmap.sources.campus.logger import Moments
 from veilmap.sources.campus.people import DAY_S
-from veilmap.sources.campus.radio import Network
+from veilmap.sources.campus.radio import RadioNetwork
 from veilmap.sources.campus.world import Array, Campus, Flags, Index
 
 # A cell's load changes by the day and by the moment; heavy tails (Student's t with two degrees of
@@ -17,7 +17,7 @@ LOOKS_SHARE, KEPT_WITHIN_DB = 0.75, 20.0
 
 
 def attach(
-    world: Campus, network: Network, moments: Moments, fixes: Fixes, draw: np.random.Generator
+    world: Campus, network: RadioNetwork, moments: Moments, fixes: Fixes, draw: np.random.Generator
 ) -> tuple[Index, Array]:
     """(cell, mean power) of each burst of one phone, with the provider's cells numbered from 0."""
     indoors = ~moments.walking

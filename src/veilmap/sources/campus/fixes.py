@@ -1,4 +1,4 @@
-"""Where a phone is during a burst, and where it says it is.
+"""Where a phone is during a burst, and which position it records.
 
 A resting phone keeps one fix for a while. Most fixes are from Wi-Fi, off by some metres, and some
 of those come back to the very same coordinates; some are coarse, from the cells alone; some jitter.
@@ -36,12 +36,12 @@ class Fixes:
     place_m: Array  # the middle of the place it was at; on foot the same as true
     reported_m: Array
     accuracy_m: Array
-    spot_db: Array  # what the spot adds to the signal; on foot nothing
+    spot_db: Array  # the spot's effect on the signal; 0 on foot
     visit: Index  # constant while a phone rests with one fix
 
 
 def locate(world: Campus, stays: Stays, moments: Moments, seed: int, person: int) -> Fixes:
-    """The fix of every burst."""
+    """Draw the fix of every burst."""
     draw = stream(seed, "campus", "fixes", person)
     visit = _visits(world, moments, draw)
     place = stays.place[moments.stay]
@@ -64,7 +64,7 @@ def locate(world: Campus, stays: Stays, moments: Moments, seed: int, person: int
 
 
 def _visits(world: Campus, moments: Moments, draw: np.random.Generator) -> Index:
-    """Numbers that change when the phone moves on or takes a new fix; on foot with every burst."""
+    """Numbers that change when the phone moves or takes a new fix; on foot with every burst."""
     slot_s = SLOT_S * np.arange(world.days * DAY_S // SLOT_S + 1)
     longer = np.where(is_night(slot_s), LONGER_BY_NIGHT, 1.0)
     taken = np.cumsum(draw.random(len(slot_s)) < SLOT_S / (60 * world.fix_minutes * longer))
@@ -76,7 +76,7 @@ def _visits(world: Campus, moments: Moments, draw: np.random.Generator) -> Index
 
 
 def _at_rest_m(world: Campus, visit: Index, spot: Index, draw: np.random.Generator) -> Array:
-    """What the fix of a resting phone is off by."""
+    """The error of a resting phone's fix."""
     visits = visit.max(initial=0) + 1
     own_m = world.fix_spread_m * draw.standard_t(TAIL, (visits, 2))
     recurring_m = world.fix_spread_m * draw.standard_t(TAIL, (spot.max(initial=0) + 1, 2))
@@ -89,5 +89,5 @@ def _at_rest_m(world: Campus, visit: Index, spot: Index, draw: np.random.Generat
 
 
 def _last_known(found: Flags) -> Index:
-    """For each burst the last one that had a fix; the first one always has."""
+    """For each burst the last one with a fix; the first one always has one."""
     return np.maximum.accumulate(np.where(found, np.arange(len(found)), 0))

@@ -12,7 +12,7 @@ from veilmap.streams import stream
 ALL_NIGHT = 0.3
 BEGINS_H = (6.0, 7.0)
 ENDS_H = (18.5, 23.5)
-# Logged days of the others, relative to the first person: between these.
+# Range of the others' logged days, relative to the first person's.
 OTHERS = (0.10, 0.22)
 GOLDEN = 0.6180339887498949  # its multiples spread evenly between 0 and 1
 # Loggers react to changes: so many more bursts on foot, and fewer while everything sleeps.
@@ -26,7 +26,7 @@ class Moments:
     """One entry per burst of one phone, in order of time."""
 
     start_s: Array
-    stay: Index  # the stay that the burst belongs to, or that was left last
+    stay: Index  # the stay of the burst, or the last one before it
     walking: Flags
 
 
@@ -63,7 +63,7 @@ def _logged_days(world: Campus, person: int, draw: np.random.Generator) -> Index
 
 
 def _candidates(world: Campus, day: Index, draw: np.random.Generator) -> Array:
-    """Moments while the logger runs, at the rate of a walker."""
+    """Times while the logger runs, at the rate of a walking person."""
     begin_h = np.where(draw.random(len(day)) < ALL_NIGHT, 0.0, draw.uniform(*BEGINS_H, len(day)))
     lasts_h = draw.uniform(*ENDS_H, len(day)) - begin_h
     bursts_per_hour = MORE_ON_FOOT * world.points_per_hour / world.burst_points

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veilmap.sources.campus.radio import Network
+from veilmap.sources.campus.radio import RadioNetwork
 from veilmap.sources.campus.streets import WALKING_M_S, Routes, Streets
 from veilmap.sources.campus.world import EVENLY, Array, Campus, Index
 from veilmap.streams import stream
@@ -12,7 +12,7 @@ from veilmap.streams import stream
 DAY_S = 86_400.0
 HOME, WORK = 0, 1
 VENUES = 12  # cafés, shops, a gym, a library: shared by all
-THIRD_PLACES = 5  # that one person goes to, the first of them most
+THIRD_PLACES = 5  # that one person visits, the first of them most often
 # South-west and north-east corners, as shares of width and height from the middle: housing lies in
 # the east, the campus in the west.
 HOMES = ((0.20, -0.48), (0.48, 0.48))
@@ -44,12 +44,12 @@ HABITS = np.array(
 )
 TO_WORK = np.array([[True, False, True, False], [False, False, True, False]])
 SHORTEST_H = 0.2
-HOME_WORTH_S = 7200.0  # with less time than this between two visits nobody goes home
+HOME_WORTH_S = 7200.0  # with less time than this between two visits people do not go home
 
 
 @dataclass(frozen=True)
 class Stays:
-    """Where one person rests and when, in order of time; between two stays one walks."""
+    """Where and when one person stays, in order of time; people walk between two stays."""
 
     place: Index
     arrive_s: Array
@@ -59,12 +59,12 @@ class Stays:
     places_m: Array
 
     def at(self, time_s: Array) -> Index:
-        """The stay that each moment belongs to, or that was left last."""
+        """The stay at each moment, or the last one before it."""
         stay: Index = np.searchsorted(self.arrive_s, time_s, side="right") - 1
         return stay
 
 
-def live(world: Campus, streets: Streets, network: Network, seed: int, person: int) -> Stays:
+def live(world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int) -> Stays:
     """The whole time of one person, day by day."""
     places_m = _places(world, network, seed, person)
     place, leave_s = _plan(world, stream(seed, "campus", "plan", person))
@@ -72,14 +72,14 @@ def live(world: Campus, streets: Streets, network: Network, seed: int, person: i
     ways, way = np.unique(np.column_stack([place, onward]), axis=0, return_inverse=True)
     routes = streets.routes(places_m[ways[:, 0]], places_m[ways[:, 1]])
     walks_s = np.r_[0.0, np.cumsum(routes.travelled_m[way, -1] / WALKING_M_S)]
-    # Nobody leaves before arriving: without the walks, the times one leaves only grow.
+    # People arrive before they leave: less the walks, departure times increase.
     stayed_s = np.maximum.accumulate(leave_s - walks_s[:-1])
     arrive_s = np.r_[0.0, (stayed_s + walks_s[1:])[:-1]]
     return Stays(place, arrive_s, stayed_s + walks_s[:-1], way, routes, places_m)
 
 
-def _places(world: Campus, network: Network, seed: int, person: int) -> Array:
-    """Home, work, then the third places that this person likes, the dearest first."""
+def _places(world: Campus, network: RadioNetwork, seed: int, person: int) -> Array:
+    """Home, work, then this person's third places, the favourite first."""
     corner = stream(seed, "campus", "venues").random(2)
     west, east = np.array(VENUES_IN)
     venues = west + (east - west) * ((corner + np.arange(VENUES)[:, None] * EVENLY) % 1)
@@ -94,9 +94,9 @@ def _places(world: Campus, network: Network, seed: int, person: int) -> Array:
 
 
 def _first_places(
-    world: Campus, network: Network, draw: np.random.Generator
+    world: Campus, network: RadioNetwork, draw: np.random.Generator
 ) -> tuple[Array, Array]:
-    """(home, work): of some homes the one with the clearest cell, and work at its fringe."""
+    """(home, work): of several homes the one with the clearest cell, and work at its edge."""
     homes, works = (draw.uniform(*box, (CANDIDATES, 2)) for box in (FIRST_HOME, FIRST_WORK))
     at_home, at_work = (
         network.received_db(world, places * world.size_m, np.ones(CANDIDATES, bool))
@@ -109,7 +109,7 @@ def _first_places(
 
 
 def _plan(world: Campus, draw: np.random.Generator) -> tuple[Index, Array]:
-    """(place, when one leaves it) of all stays of one person."""
+    """(place, departure) of all stays of one person."""
     day = np.arange(world.days)
     kind = (day % 7 >= 5).astype(int)
     chance, begin, begin_spread, lasts, lasts_spread = np.moveaxis(HABITS[kind], 2, 0)
@@ -117,7 +117,7 @@ def _plan(world: Campus, draw: np.random.Generator) -> tuple[Index, Array]:
     begin_h = 24 * day[:, None] + begin + begin_spread * noise[0]
     end_h = begin_h + np.maximum(lasts + lasts_spread * noise[1], SHORTEST_H)
     luck = draw.random(chance.shape)
-    # Who is at work before lunch is there after it.
+    # People at work before lunch return there after it.
     luck[:, 2] = np.where(kind == 0, luck[:, 0], luck[:, 2])
     goes = luck < chance
     likes = 1 / np.arange(1, THIRD_PLACES + 1)

@@ -37,7 +37,7 @@ SHIFT_M, TURN_DEG = 40.0, 8.0
 
 
 @dataclass(frozen=True)
-class Network:
+class RadioNetwork:
     """The cells of one provider: site, direction and shadowing of each."""
 
     site: Index
@@ -46,7 +46,7 @@ class Network:
     shadowing: Fields  # one per site, and a common one
 
     @classmethod
-    def draw(cls, world: Campus, seed: int, provider: int) -> "Network":
+    def draw(cls, world: Campus, seed: int, provider: int) -> "RadioNetwork":
         """Every second cell of the world, three to a site."""
         draw = stream(seed, "campus", "network", provider)
         site, sector = np.divmod(np.arange(len(range(provider, world.cells, PROVIDERS))), SECTORS)
@@ -71,7 +71,7 @@ class Network:
 
 
 def path_loss_db(away_m: Array) -> Array:
-    """PL1 and PL2 of TR 38.901, table 7.4.1-1, UMa LOS, without what is the same everywhere."""
+    """PL1 and PL2 of TR 38.901, table 7.4.1-1, UMa LOS, without the constant terms."""
     drop_m = SITE_HEIGHT_M - PHONE_HEIGHT_M
     ground_m = np.hypot(*away_m.T)
     slant_m = np.hypot(ground_m, drop_m)
@@ -81,7 +81,7 @@ def path_loss_db(away_m: Array) -> Array:
 
 
 def antenna_loss_db(away_m: Array, azimuth_deg: float) -> Array:
-    """What a sector loses off the middle of its beam."""
+    """The loss of a sector off the centre of its beam."""
     bearing_deg = np.degrees(np.arctan2(*away_m.T))
     off_deg = (bearing_deg - azimuth_deg + 180) % 360 - 180
     loss_db: Array = np.minimum(12 * (off_deg / BEAM_DEG) ** 2, BACK_DB)
@@ -89,7 +89,7 @@ def antenna_loss_db(away_m: Array, azimuth_deg: float) -> Array:
 
 
 def _sites(world: Campus, provider: int, count: int) -> Array:
-    """The fixed ones first, further ones spread evenly."""
+    """The fixed sites first, further ones spread evenly."""
     fixed = np.array(SITES[provider])
     more = (0.5 + np.arange(1, max(count - len(fixed), 0) + 1)[:, None] * EVENLY) % 1 - 0.5
     sites_m: Array = np.vstack([fixed, more])[:count] * world.size_m

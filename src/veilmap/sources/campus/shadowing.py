@@ -33,7 +33,7 @@ class Fields:
         tail = int(np.ceil(5 * length_m / STEP_M))
         x, y = (_circle_m(size + tail) for size in (columns, rows))
         covariance = np.exp(-np.hypot(x[None, :], y[:, None]) / length_m)
-        # On a torus some eigenvalues fall below zero; the others make up for them.
+        # On a torus some eigenvalues fall below zero; the others compensate.
         eigenvalues = np.maximum(np.fft.fft2(covariance).real, 0)
         amplitudes = np.sqrt(eigenvalues / eigenvalues.sum())
         values = np.empty((count, rows, columns))
@@ -44,7 +44,7 @@ class Fields:
         return cls(values, low_m, length_m)
 
     def at(self, field: int, xy_m: Array) -> Array:
-        """Values at any points: bilinear, and scaled so that the variance is 1 between, too."""
+        """Values at any points: bilinear, scaled to variance 1 between grid points too."""
         last = np.array(self.values.shape[:0:-1]) - 2
         place = np.clip((xy_m - self.low_m) / STEP_M, 0, last + 0.999999)
         column, row = corner = place.astype(int).T
@@ -59,7 +59,7 @@ class Fields:
         return value
 
     def _variance(self, weights: Array) -> Array:
-        """Of a weighted mean of the four corners of a square, in order around it."""
+        """The variance of a weighted mean of a square's four corners, in order around it."""
         side, diagonal = np.exp(-STEP_M * np.array([1, np.sqrt(2)]) / self.length_m)
         next_to, opposite = np.roll(weights, 1, axis=0), np.roll(weights, 2, axis=0)
         variance: Array = (weights * (weights + 2 * side * next_to + diagonal * opposite)).sum(0)

@@ -1,4 +1,4 @@
-"""What time adds to the signal: slow drift by the week, fast fading by the reading."""
+"""Changes of the signal over time: slow weekly drift, fast fading per reading."""
 
 import numpy as np
 from scipy.special import digamma
@@ -12,7 +12,7 @@ KEPT = 0.8  # of a week's level in the next one
 
 
 def drift_db(world: Campus, start_s: Array, cell: Index, seed: int) -> Array:
-    """A cell's slow drift: a level for every week, near the last one's, and lines between them."""
+    """A cell's slow drift: a level for every week, near the previous one, linear in between."""
     level_db = _levels_db(world, seed)
     week = (start_s // WEEK_S).astype(int)
     gone = start_s / WEEK_S - week

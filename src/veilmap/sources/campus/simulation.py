@@ -1,4 +1,4 @@
-"""From the people's days to the table of measurements, one person after the other."""
+"""Simulate the table of measurements, one person after the other."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,7 +13,7 @@ from veilmap.sources.campus.attachment import attach
 from veilmap.sources.campus.fixes import locate
 from veilmap.sources.campus.logger import moments
 from veilmap.sources.campus.people import live
-from veilmap.sources.campus.radio import PROVIDERS, Network
+from veilmap.sources.campus.radio import PROVIDERS, RadioNetwork
 from veilmap.sources.campus.signal import drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
@@ -35,11 +35,11 @@ def simulate(
 ) -> Measurements:
     """All measurements of the world; the same seed gives the same ones.
 
-    What a person does and logs depends on the seed and that person alone: with more users the
-    first ones stay as they are. ``watch`` goes through the people and may show how far it is.
+    What a person does and logs depends on the seed and that person alone: with more users the first
+    ones stay the same. ``watch`` wraps the iteration over people, for a progress bar.
     """
     streets = Streets.draw(world, stream(seed, "campus", "streets"))
-    networks = [Network.draw(world, seed, provider) for provider in range(PROVIDERS)]
+    networks = [RadioNetwork.draw(world, seed, provider) for provider in range(PROVIDERS)]
     people = [
         _measure(world, streets, networks[person % PROVIDERS], seed, person)
         for person in watch(range(world.users))
@@ -59,9 +59,9 @@ def simulate(
 
 
 def _measure(
-    world: Campus, streets: Streets, network: Network, seed: int, person: int
+    world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int
 ) -> pl.DataFrame:
-    """All rows of one person, with numbered cells and a power that is not yet levelled."""
+    """All rows of one person, with numbered cells and relative power."""
     stays = live(world, streets, network, seed, person)
     when = moments(world, stays, seed, person)
     where = locate(world, stays, when, seed, person)
@@ -70,7 +70,7 @@ def _measure(
     cell = chosen * PROVIDERS + person % PROVIDERS
     power_db += drift_db(world, when.start_s, cell, seed)
     rows = draw.geometric(1 / world.burst_points, len(cell))
-    # What is outside the campus is no part of its data.
+    # Rows outside the campus are left out.
     rows[(np.abs(where.reported_m) > world.size_m / 2).any(axis=1)] = 0
     burst = np.repeat(np.arange(len(rows)), rows)
     within = np.arange(len(burst)) - np.repeat(np.cumsum(rows) - rows, rows)
@@ -105,7 +105,7 @@ def _levelled(first: pl.DataFrame, world: Campus) -> pl.Expr:
 
 
 def _time() -> pl.Expr:
-    """By the clock on the wall, which people live by; the hour that it skips in spring is lost."""
+    """Convert from local time, by which people live; the hour skipped in spring is dropped."""
     midnight = pl.lit(START).str.to_datetime(time_unit="us")
     shown = midnight + pl.duration(seconds=pl.col("second"))
     local = shown.dt.replace_time_zone(TIMEZONE, ambiguous="earliest", non_existent="null")

@@ -1,4 +1,4 @@
-"""The street net, and the way that a walker takes on it."""
+"""The street network, and the routes of pedestrians on it."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ class Streets:
         return cls(crossings_m, _lengths(crossings_m, ends, generator))
 
     def routes(self, start_m: Array, end_m: Array) -> "Routes":
-        """The shortest way of each walker: to the nearest crossing, along streets, to the end."""
+        """The shortest route of each walk: to the nearest crossing, along streets, to the end."""
         near = cKDTree(self.crossings_m)
         first, last = near.query(start_m)[1], near.query(end_m)[1]
         sources, source = np.unique(first, return_inverse=True)
@@ -58,7 +58,7 @@ class Streets:
 
 @dataclass(frozen=True)
 class Routes:
-    """Ways as corners, padded at the front by standing at the first crossing."""
+    """Routes as corners, padded at the front by repeating the first crossing."""
 
     corners_m: Array  # way, corner, axis
 
@@ -69,10 +69,10 @@ class Routes:
         return np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=1)], axis=1)
 
     def at(self, way: Index, distance_m: Array) -> Array:
-        """Where a walker is after a distance on its way."""
+        """The position after a distance along each route."""
         travelled_m = self.travelled_m
         corners = travelled_m.shape[1]
-        # One sorted axis for all ways: each begins where the longest before it would end.
+        # One sorted axis for all routes: each begins where the longest before it would end.
         far_m = travelled_m.max() + 1.0
         axis = (travelled_m + far_m * np.arange(len(travelled_m))[:, None]).ravel()
         wanted = np.clip(distance_m, 0, travelled_m[way, -1]) + far_m * way

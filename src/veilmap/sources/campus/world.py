@@ -15,7 +15,7 @@ Flags = NDArray[np.bool_]
 # Steps of the R2 sequence (Roberts, 2018), which fills a square evenly for any number of points.
 EVENLY = np.array([0.7548776662466927, 0.5698402909980532])
 
-# Outside of these a world makes no sense, or no machine could hold it. Whole numbers stay whole.
+# Outside these ranges a world is meaningless or too large for memory. Integers stay integers.
 LIMITS: dict[str, tuple[float, float]] = {
     "users": (1, 1_000_000),
     "days": (1, 3650),
@@ -38,17 +38,17 @@ LIMITS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Campus:
-    """The world; docs/campus.md says which default is a published number and which is fitted.
+    """The world; docs/campus.md lists which defaults are published and which are fitted.
 
     Attributes:
         users: people with one phone each.
-        days: that the measuring goes on.
-        presence_days: of which one person takes part, in one stretch, at most.
-        cells: sectors of both providers together.
+        days: how long the measuring lasts.
+        presence_days: how many of them one person takes part at most, in one stretch.
+        cells: cell towers (sectors) of both providers together.
         width_m: of the campus, east-west, in metres.
         height_m: of the campus, north-south, in metres.
         logged_days: share of the first person's days with a running logger; others log less.
-        points_per_hour: of a phone at rest by day while the logger runs.
+        points_per_hour: rows of a resting phone by day while the logger runs.
         burst_points: rows of a burst, on average; a burst has one fix.
         fix_minutes: how long a resting phone keeps one fix by day.
         fix_spread_m: error of a fix from Wi-Fi, in metres.

@@ -1,4 +1,4 @@
-"""The upload files: whose they are, how long, when."""
+"""The upload files: owner, length and time of each."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Who logs: where a contributor's trips lead, and with which phone."""
+"""The contributors: where their trips lead, and their phones."""
 
 from dataclasses import dataclass
 
@@ -72,7 +72,7 @@ def _homes(world: London, number: int, draw: np.random.Generator) -> Floats:
 
 
 def _trips(start_m: Floats, reach_s: Floats, draw: np.random.Generator) -> tuple[Floats, Floats]:
-    """Where strangers go: a few kilometres, never farther than the time allows, with a bend."""
+    """The trips of strangers: a few kilometres, within the available time, with a bend."""
     number = len(start_m)
     length_m = np.minimum(draw.exponential(MEAN_TRIP_M, number), USUAL_SPEED_M_S * reach_s)
     turn = draw.uniform(0, 2 * np.pi, number)
@@ -84,7 +84,7 @@ def _trips(start_m: Floats, reach_s: Floats, draw: np.random.Generator) -> tuple
 def _devices(world: London, start_m: Floats, end_m: Floats, draw: np.random.Generator) -> Integers:
     """Phones by popularity; neighbours with equal trips get different ones.
 
-    So the owner of every file is known and found: the published number of candidates holds for
+    So every file can be assigned to its owner, and the published number of candidates holds for
     every seed.
     """
     share = popularity()

@@ -1,4 +1,4 @@
-"""How strong the signal is.
+"""The signal strength of each row.
 
 RSRP = power - slope · log10(distance to the nearest site) + shadowing + handling + fading, in whole
 dBm. A cell id that spans 5,167 km² is an artefact of the public data (one number in use at many

@@ -1,4 +1,4 @@
-"""The ground: metres around the middle of the region, to degrees inside it and back."""
+"""The region: conversion between metres around its centre and degrees inside it."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ GROUND = Ground(CENTRE_DEG)
 
 
 def degrees(world: London, xy_m: Floats) -> tuple[Floats, Floats]:
-    """Latitude and longitude, reflected at the edges: who drives out is seen on the way back."""
+    """Latitude and longitude, reflected at the edges, so that trips stay in the region."""
     lat_deg, lon_deg = GROUND.degrees(xy_m)
     half_lat = np.degrees(500 * world.height_km / EARTH_RADIUS_M)
     half_lon = np.degrees(500 * world.width_km / EARTH_RADIUS_M) / np.cos(np.radians(CENTRE_DEG[0]))
@@ -20,6 +20,6 @@ def degrees(world: London, xy_m: Floats) -> tuple[Floats, Floats]:
 
 
 def _reflected(offset: Floats, half: float) -> Floats:
-    """Into [-half, half]; what is inside stays."""
+    """Reflect into [-half, half]; points inside are unchanged."""
     reflected: Floats = np.abs((offset - half) % (4 * half) - 2 * half) - half
     return reflected

@@ -1,4 +1,4 @@
-"""From files to rows: when a phone scans, and where it is then."""
+"""The rows of the files: when a phone scans, and where it is then."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ def _scans(logs: Logs, file: Integers, draw: np.random.Generator) -> Integers:
 
 
 def _in_turn(file: Integers, at_s: Integers) -> Integers:
-    """Sorted within each file, and no second twice: who shares one with another waits."""
+    """Sort within each file and remove duplicates by moving the later scan."""
     key, turn = np.sort(file * _FAR + at_s), np.arange(len(file))
     return np.maximum.accumulate(key - turn) + turn - file * _FAR
 

@@ -16,9 +16,9 @@ def test_refused_updates_are_told_in_their_round_and_at_the_end(capsys, crowd):
     assert "simulated: u0=nan, u2=flipped" in out
     rounds = [line for line in out.splitlines() if line.startswith("round ")]
     assert all("  2 users" in line and line.endswith("   1 refused") for line in rounds)
-    assert f"updates refused: {len(rounds)}, of users: 1; the rounds went on" in out
-    assert f"user u0, in {len(rounds)} of {len(rounds)} rounds: weights that are not fini" in out
-    assert "what the broken phones of u2 sent was taken; --most-norm refuses long" in out
+    assert f"{len(rounds)} updates of 1 user refused; the rounds went on" in out
+    assert f"user u0, in {len(rounds)} of {len(rounds)} rounds: numbers that are not fini" in out
+    assert "updates of the broken phones of u2 were accepted; --most-norm refuses long" in out
 
 
 def test_an_honest_run_says_nothing_of_it(capsys, crowd):
@@ -30,11 +30,11 @@ def test_an_honest_run_says_nothing_of_it(capsys, crowd):
 def test_a_share_of_less_than_one_user_trims_nobody_and_says_so(capsys, crowd):
     out, _ = run(capsys, "train", crowd, *SMALL, "--aggregation", "trimmed")
     assert "trimmed mean of the updates" in " ".join(out.split())
-    assert "nobody was trimmed in 3 of 3 rounds: a share of 0.2 of those who sent" in out
+    assert "no update was trimmed in 3 of 3 rounds: a share of 0.2 of the senders" in out
     share = ["--aggregation", "trimmed", "--trimmed-share", "0.34"]
-    assert "nobody was trimmed" not in run(capsys, "train", crowd, *SMALL, *share)[0]
+    assert "no update was trimmed" not in run(capsys, "train", crowd, *SMALL, *share)[0]
 
 
 def test_a_run_of_which_everything_was_refused_says_so(capsys, crowd):
     out, _ = run(capsys, "train", crowd, *SMALL, "--most-norm", "1e-9")
-    assert "nothing was taken of any phone, and the map is untrained" in out
+    assert "no update was accepted, and the map is untrained" in out

@@ -1,0 +1,89 @@
+"""The contract of an attack: what it is given, and what it returns."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any, Protocol
+
+import numpy as np
+
+from veilmap.attacks.reconstruction import Cloud, Reconstruction
+from veilmap.errors import UserError, refuse, shown
+from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header
+from veilmap.metrics.clouds import cloud_faults
+from veilmap.model.device import DeviceName
+from veilmap.model.network import Network
+from veilmap.strategy import Named
+
+
+@dataclass(frozen=True)
+class AttackInput:
+    """What an attack is given: what the server knows and what it saw, and nothing of the truth.
+
+    Attributes:
+        header: the network and the side knowledge.
+        observations: updates of one user, or sums of all, in the order of their rounds. Long
+            series come in several calls, to bound memory; an attack with an attribute
+            ``all_at_once`` that is true gets them in one.
+        on_done: call it with the number of updates that were finished since the last call.
+        device: where to compute; an attack without code for a GPU may ignore it.
+    """
+
+    header: Header
+    observations: Sequence[Observation]
+    on_done: Callable[[int], None] = lambda count: None
+    device: DeviceName = "cpu"
+
+
+class Attack(Named, Protocol):
+    """One way to find where users were: a frozen dataclass whose fields are its settings."""
+
+    @property
+    def oracle(self) -> bool:
+        """Whether it uses the truth, which no server has."""
+
+    def reads(self, header: Header) -> bool:
+        """Whether it can attack updates of this map family."""
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        """The reconstructions of the updates, in their order; several if there are more starts."""
+
+
+def attacked(attack: Attack, name: str, given: AttackInput) -> list[Reconstruction]:
+    """What the attack finds.
+
+    Raises:
+        UserError: it does not return what an attack must.
+    """
+    found = attack.attack(given)
+    refuse(UserError(f"attack {name} must return {fault}") for fault in _faults(found, given))
+    return found
+
+
+def reads_dense(header: Header) -> bool:
+    """For attacks that read the layers of a dense network."""
+    return isinstance(header.map, Network)
+
+
+def _faults(found: Any, given: AttackInput) -> Iterator[str]:
+    """What is wrong with the result of an attack; of many faults the first."""
+    if not isinstance(found, list):
+        yield f"a list of Reconstruction, got {shown(found)}"
+        return
+    for each in found:
+        if not isinstance(each, Reconstruction):
+            yield f"a list of Reconstruction, got {shown(each)} in it"
+            return
+        if np.shape(each.xy_m) != (2,) or not isinstance(each.cloud, Cloud):
+            yield f"a location (x, y) in metres and a Cloud for each update, got {shown(each)}"
+            return
+    clouds = [(each.cloud.xy_m, each.cloud.weights) for each in found]
+    yield from (f"usable clouds: {fault}" for fault in islice(cloud_faults(clouds), 1))
+    wanted = [(each.round, each.user) for each in given.observations]
+    of_updates = [key for key, _ in groupby((each.round, each.user) for each in found)]
+    if of_updates != wanted:
+        yield (
+            f"one reconstruction or more of each of the {len(wanted):,} updates, in their order; "
+            f"got {len(found):,} of {len(of_updates):,} updates"
+        )

@@ -1,0 +1,62 @@
+"""Which way to compute the objective of Algorithm 2 suits a map family."""
+
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from veilmap.attacks.gradient_matching.autodiff_matching import AutodiffMatching
+from veilmap.attacks.gradient_matching.matching import Match, Matching
+from veilmap.federation.side_knowledge import Header
+from veilmap.maps.torch_map import ModuleMap
+from veilmap.model.network import Network
+
+
+class Objective(Protocol):
+    """The objective for several updates at once, on one device in one precision."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The precision."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is computed."""
+
+    def to(self, dtype: torch.dtype) -> "Objective":
+        """The same in another precision."""
+
+    def tensor(self, values: Any) -> Tensor:
+        """Numbers in this precision, on this device."""
+
+    def keep(self, updates: Tensor) -> "Objective":
+        """Only some of the updates."""
+
+    def at(self, x: Tensor) -> Match:
+        """The match at the candidates ``x`` (updates, points, 2), differentiable in them."""
+
+
+def objective(header: Header, weights: Tensor, gradients: Tensor) -> Objective:
+    """From float64 rows (updates, W); a single row of weights is shared by all updates.
+
+    Layer factors for a dense network, automatic differentiation for any other module.
+
+    Raises:
+        UserError: the family is neither.
+    """
+    if isinstance(header.map, ModuleMap):
+        module = header.map.module().to(weights.device)
+        return AutodiffMatching.of_rows(module, weights, gradients)
+    return Matching.of_rows(header.network, weights, gradients)
+
+
+def reads_gradients(header: Header) -> bool:
+    """For attacks that need ∇w alone: families that send weights of a differentiable model."""
+    return isinstance(header.map, Network | ModuleMap)
+
+
+def piecewise(found: Objective) -> Matching | None:
+    """The objective of a network that compiled attacks are made for, on a processor."""
+    if isinstance(found, Matching) and found.network.is_piecewise and found.device.type == "cpu":
+        return found
+    return None

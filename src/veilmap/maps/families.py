@@ -1,0 +1,79 @@
+"""Map families by name, and how they stand in files."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.errors import UserError, refuse, shown
+from veilmap.federation.map_family import Arrays, Footing, MapFamily, Prediction, Sent
+from veilmap.federation.plan import Plan
+from veilmap.local_data import LocalData
+from veilmap.maps.network_map import NetworkMap
+from veilmap.registry import Registry
+from veilmap.settings import parse, plain
+
+VERBS = ("start", "answer", "combine", "predict")
+# The module of a TorchMap is a function, which no text makes again.
+MAP_FAMILIES: Registry[MapFamily] = Registry("map", {"network": NetworkMap}, VERBS, as_text=False)
+
+
+def checked_map(given: object) -> MapFamily:
+    """An object of the user's own as a family.
+
+    Raises:
+        UserError: it is a class, no frozen dataclass, has no name, or lacks a verb.
+    """
+    refuse(MAP_FAMILIES.faults(given))
+    return cast("MapFamily", given)
+
+
+def map_record(family: MapFamily) -> dict[str, Any]:
+    """For JSON: the name and the settings."""
+    if isinstance(family, MissingMap):
+        return {"name": family.called, **family.settings}
+    return {"name": family.name, **plain(family)}
+
+
+def map_of_record(record: object) -> MapFamily:
+    """What ``map_record`` gave; a family that is not installed can still be named."""
+    if not isinstance(record, Mapping) or not isinstance(record.get("name"), str):
+        raise UserError(f"map must be an object with a name, got {shown(record)}; add the name")
+    name, settings = record["name"], {key: record[key] for key in record if key != "name"}
+    if name not in MAP_FAMILIES.names:
+        return MissingMap(name, settings)
+    return checked_map(parse(MAP_FAMILIES.class_of(name), settings, f"map {shown(name)}"))
+
+
+@dataclass(frozen=True)
+class MissingMap:
+    """A family of a file whose class is not installed here."""
+
+    called: str
+    settings: Mapping[str, Any]
+
+    name = "missing"
+
+    def start(self, plan: Plan) -> Arrays:
+        """Not without the class."""
+        self._refuse()
+
+    def answer(self, plan: Plan, state: Arrays, batch: LocalData, user: str, t: int) -> Arrays:
+        """Not without the class."""
+        self._refuse()
+
+    def combine(self, plan: Plan, state: Arrays, messages: Iterable[Sent], senders: int) -> Arrays:
+        """Not without the class."""
+        self._refuse()
+
+    def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
+        """Not without the class."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise UserError(
+            f"the map {shown(self.called)} is of a family that is not installed; install the "
+            "package that registers it, or give the object in Python: map=…"
+        )

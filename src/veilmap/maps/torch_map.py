@@ -1,0 +1,144 @@
+"""Any torch module from (x, y) to one number, trained by FedAvg with automatic differentiation."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from veilmap.errors import UserError, shown
+from veilmap.federation.client import mini_batches
+from veilmap.federation.map_family import WEIGHTS, Arrays, Footing, Prediction, Sent
+from veilmap.federation.plan import Plan
+from veilmap.local_data import LocalData
+from veilmap.maps.averaging import averaged
+from veilmap.streams import stream
+
+_ROWS = 4096  # predicted at once
+
+
+class ModuleMap:
+    """The four verbs for a class that has ``module``; messages are flat weights.
+
+    Phones take the same mini-batches as with the paper's network, and the same plain SGD. Weights
+    are drawn and units dropped by torch's own generator, which is seeded for the purpose and then
+    put back as it was.
+    """
+
+    def module(self) -> nn.Module:
+        """A new module; it is given standardised positions (n, 2) and gives (n,) or (n, 1)."""
+        raise NotImplementedError
+
+    def start(self, plan: Plan) -> Arrays:
+        """Line 3 of Algorithm 1: w_0, as the module draws them."""
+        with _seeded(plan, "initialisation"):
+            module = checked_module(self.module())
+        return {WEIGHTS: parameters_to_vector(module.parameters()).detach().numpy()}
+
+    def answer(self, plan: Plan, state: Arrays, batch: LocalData, user: str, t: int) -> Arrays:
+        """Lines 17-22: w_t^k."""
+        module = _module_of(self)
+        vector_to_parameters(torch.from_numpy(state[WEIGHTS].copy()), module.parameters())
+        module.train()
+        parts = [
+            (torch.from_numpy(x), torch.from_numpy(y))
+            for x, y in mini_batches(plan, batch, user, t)
+        ]
+        with _seeded(plan, "dropout", user, t):
+            for _ in range(plan.training.epochs):
+                for x, y in parts:
+                    _step(module, x, y, plan.training.learning_rate)
+        return {WEIGHTS: parameters_to_vector(module.parameters()).detach().numpy().copy()}
+
+    def combine(self, plan: Plan, state: Arrays, messages: Iterable[Sent], senders: int) -> Arrays:
+        """Line 12: the average of the weights, or another rule of ``plan.training``."""
+        return averaged(plan, state, messages, senders)
+
+    @torch.no_grad()
+    def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
+        """F(x; w) above the labels' offset, without dropout."""
+        module = _module_of(self)
+        vector_to_parameters(torch.from_numpy(state[WEIGHTS].copy()), module.parameters())
+        module.eval()
+        x = torch.from_numpy(footing.scaler.standardise(xy_m))
+        parts = [outputs(module, x[i : i + _ROWS]).numpy() for i in range(0, len(x), _ROWS)]
+        deviation = np.concatenate([np.empty(0), *parts])
+        return Prediction(deviation + footing.label_offset_dbm)
+
+
+@dataclass(frozen=True)
+class TorchMap(ModuleMap):
+    """A map of the modules that ``make_module`` makes: ``TorchMap(lambda: nn.Linear(2, 1))``."""
+
+    make_module: Callable[[], nn.Module]
+
+    name = "torch"
+
+    def module(self) -> nn.Module:
+        """A new one."""
+        return self.make_module()
+
+
+def outputs(module: nn.Module, x: Tensor) -> Tensor:
+    """F(x; w) as a vector."""
+    found: Tensor = module(x)
+    return found.reshape(len(x))
+
+
+def _step(module: nn.Module, x: Tensor, y: Tensor, learning_rate: float) -> None:
+    """Line 21: w ← w − η ∇ℓ(w; b)."""
+    weights = [each for each in module.parameters() if each.requires_grad]
+    loss = (outputs(module, x) - y).square().mean()
+    slopes = torch.autograd.grad(loss, weights, allow_unused=True)
+    with torch.no_grad():
+        for each, slope in zip(weights, slopes, strict=True):
+            if slope is not None:
+                each.sub_(slope, alpha=learning_rate)
+
+
+def checked_module(module: object) -> nn.Module:
+    """The module, if phones can train it together.
+
+    Raises:
+        UserError: it is none, has state besides its parameters, or gives more than one number.
+    """
+    if not isinstance(module, nn.Module):
+        raise UserError(f"make_module must return a torch.nn.Module, got {shown(module)}")
+    state = [name for name, _ in module.named_buffers()]
+    if state:
+        raise UserError(
+            f"the module keeps {', '.join(state[:3])} besides its parameters, and phones send "
+            "parameters alone; replace layers with running statistics, such as BatchNorm"
+        )
+    parameters = list(module.parameters())
+    if not parameters or any(each.dtype != torch.float32 for each in parameters):
+        kinds = ", ".join(sorted({str(each.dtype) for each in parameters})) or "no parameters"
+        raise UserError(f"the module must have float32 parameters, got {kinds}; use module.float()")
+    with torch.random.fork_rng(), torch.no_grad():
+        shape = tuple(module(torch.zeros(3, 2)).shape)
+    if shape not in ((3,), (3, 1)):
+        raise UserError(
+            f"the module must give one number for each position, got shape {shape} for 3 of them; "
+            "end it with torch.nn.Linear(…, 1)"
+        )
+    return module
+
+
+@lru_cache(maxsize=4)
+def _module_of(family: ModuleMap) -> nn.Module:
+    """One for all rounds: its weights are always those of the state at hand."""
+    with torch.random.fork_rng():
+        return checked_module(family.module())
+
+
+@contextmanager
+def _seeded(plan: Plan, purpose: str, *name: str | int) -> Iterator[None]:
+    """Torch's generator by the stream of that name while the block runs."""
+    with torch.random.fork_rng():
+        torch.manual_seed(int(stream(plan.seed, purpose, *name).integers(2**63)))
+        yield

@@ -1,0 +1,93 @@
+"""The attacks of a run: our own by name, others as objects or as text such as ``mine:depth=3``."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import PlainValidator
+
+from veilmap.attacks.attack import Attack
+from veilmap.attacks.methods import ATTACKS
+from veilmap.errors import UserError, refuse, shown, warn_renamed
+from veilmap.notation import name_and_values
+from veilmap.registry import Registry
+from veilmap.strategy import as_text
+
+RENAMED = {"neurons": "first_layer"}
+# Results write "none" where there was no attack.
+ATTACK_METHODS: Registry[Attack] = Registry(
+    "attack", ATTACKS, ("oracle", "reads", "attack"), ("none", *RENAMED)
+)
+
+Method = str | Attack  # a name of ours, whose settings are options of their own, or any object
+
+
+def methods_of(given: Any) -> tuple[Method, ...]:
+    """From names, texts and objects, or from one text with commas between them.
+
+    Raises:
+        UserError: one of them is no attack, or is there twice; all faults at once.
+    """
+    parts = [
+        part
+        for each in (given if isinstance(given, list | tuple) else (given,))
+        for part in (_split(each) if isinstance(each, str) else (each,))
+    ]
+    methods, faults = [], []
+    for part in parts:
+        try:
+            methods.append(_method_of(part))
+        except UserError as fault:
+            faults.append(fault)
+    if not parts:
+        faults.append(UserError(f"method is empty; choose one or more of: {', '.join(ATTACKS)}"))
+    names = [method_name(each) for each in methods]
+    for name in dict.fromkeys(each for each in names if names.count(each) > 1):
+        faults.append(UserError(f"method names {shown(name)} twice; leave one of them out"))
+    refuse(faults)
+    return tuple(methods)
+
+
+if TYPE_CHECKING:
+    Methods = tuple[Method, ...]
+else:  # parsers of files and command lines see texts
+    Methods = Annotated[tuple[str, ...], PlainValidator(methods_of)]
+
+
+def method_name(method: Method) -> str:
+    """How results call an attack: one of ours by its name, any other by its text."""
+    if isinstance(method, str):
+        return method
+    return method.name if method.name in ATTACKS else as_text(method)
+
+
+def _split(text: str) -> Iterator[str]:
+    """``search,mine:depth=3,width=2`` is search and mine; a setting belongs to the one before."""
+    together = ""
+    for piece in filter(str.strip, text.split(",")):
+        if together and "=" in piece and ":" not in piece:
+            together += f",{piece}"
+            continue
+        if together:
+            yield together
+        together = piece
+    if together:
+        yield together
+
+
+def _method_of(given: Any) -> Method:
+    if not isinstance(given, str):
+        refuse(ATTACK_METHODS.faults(given))
+        method: Attack = given
+        return method
+    name, values = name_and_values(given)
+    if name in RENAMED:
+        warn_renamed(f"the method {name}", RENAMED[name])
+        name = RENAMED[name]
+    if name not in ATTACKS:
+        return ATTACK_METHODS.of_text(given)
+    if values:
+        raise UserError(
+            f"{name} takes its settings as options of their own, not after a colon; "
+            f"write {name} alone, got {shown(given)}"
+        )
+    return name

@@ -1,0 +1,71 @@
+"""What every attack is held to."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from tests.attacks.worlds import make_header, silent
+from veilmap.attacks.attack import AttackInput, attacked
+from veilmap.attacks.methods import ATTACKS
+from veilmap.attacks.reconstruction import Cloud, Reconstruction
+from veilmap.errors import UserError
+
+HEADER = make_header()
+SEEN = [silent(HEADER, user=user) for user in "bca"]
+
+
+@dataclass(frozen=True)
+class Returning:
+    """Returns whatever it is told to."""
+
+    found: object
+    name = "mine"
+    oracle = False
+
+    def reads(self, header):
+        return True
+
+    def attack(self, given):
+        return self.found
+
+
+def place(observation, **changed):
+    return replace(Reconstruction.of(observation, np.array([1.0, 2.0])), **changed)
+
+
+def test_several_starts_of_an_update_may_follow_each_other():
+    found = [place(SEEN[0]), place(SEEN[0], start=1), place(SEEN[1]), place(SEEN[2])]
+    assert attacked(Returning(found), "mine", AttackInput(HEADER, SEEN)) is found
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (None, "a list of Reconstruction, got None"),
+        ([[1.0, 2.0]] * 3, r"a list of Reconstruction, got \[1.0, 2.0\] in it"),
+        ([place(each, xy_m=None) for each in SEEN], "a location .* and a Cloud for each update"),
+        ([place(each, cloud=None) for each in SEEN], "a location .* and a Cloud for each update"),
+        (
+            [place(each, cloud=Cloud(np.zeros((2, 2)), np.array([0.5, -0.5]))) for each in SEEN],
+            "usable clouds: the weights of cloud 1 of 3 must be finite and none negative",
+        ),
+        (
+            [place(each) for each in SEEN[:2]],
+            "of each of the 3 updates, in their order; got 2 of 2 updates",
+        ),
+        ([place(each) for each in SEEN[::-1]], "of each of the 3 updates, in their order"),
+    ],
+    ids=["none", "places", "no place", "no cloud", "weights", "too few", "order"],
+)
+def test_a_wrong_result_names_the_attack(found, message):
+    with pytest.raises(UserError, match=f"attack mine must return .*{message}"):
+        attacked(Returning(found), "mine", AttackInput(HEADER, SEEN))
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_of_ours_is_known_by_its_own_name_and_needs_no_settings(name):
+    made = ATTACKS[name]()
+    assert made.name == name
+    assert not made.oracle
+    assert made.reads(HEADER)

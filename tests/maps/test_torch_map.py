@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.federation.test_federation import NO_DROPOUT, USERS, make_plan, make_rounds
+from tests.maps.making import dense_module, of_doubles, of_two_numbers, with_batch_norm
+from veilmap import TorchMap
+from veilmap.errors import UserError
+from veilmap.federation.map_family import WEIGHTS
+from veilmap.federation.plan import Plan
+from veilmap.federation.server import federate
+from veilmap.federation.trainer import OnThreads
+from veilmap.maps.network_map import NetworkMap
+
+BY_TORCH = TorchMap(lambda: dense_module(NO_DROPOUT))
+
+
+def by(family, **knobs) -> Plan:
+    return Plan(**{**vars(make_plan(NO_DROPOUT, **knobs)), "map": family})
+
+
+class FromTheSameWeights(NetworkMap):
+    """The dense network, begun where the module begins."""
+
+    def start(self, plan):
+        return BY_TORCH.start(plan)
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "median"])
+def test_a_module_like_the_network_is_trained_as_the_network_is(aggregation):
+    knobs = {"epochs": 2, "batch_size": 7, "learning_rate": 0.01, "aggregation": aggregation}
+    dense = FromTheSameWeights.of(NO_DROPOUT)
+    pairs = zip(
+        federate(by(BY_TORCH, **knobs), make_rounds(), USERS),
+        federate(by(dense, **knobs), make_rounds(), USERS),
+        strict=True,
+    )
+    for one, other in pairs:
+        np.testing.assert_allclose(one.weights, other.weights, atol=2e-6)
+        xy_m = np.random.default_rng(0).normal(size=(50, 2))
+        footing = make_plan()
+        np.testing.assert_allclose(
+            BY_TORCH.predict(footing, one.state, xy_m).rsrp_dbm,
+            dense.predict(footing, other.state, xy_m).rsrp_dbm,
+            atol=1e-4,
+        )
+
+
+def test_draws_come_from_named_streams_and_leave_torchs_generator_alone():
+    dropping = TorchMap(lambda: nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.5), nn.Linear(8, 1)))
+    runs = []
+    for root in (1, 2):
+        torch.manual_seed(root)
+        before = torch.random.get_rng_state()
+        runs.append([r.weights for r in federate(by(dropping), make_rounds(), USERS)])
+        assert torch.equal(before, torch.random.get_rng_state())
+    assert all((a == b).all() for a, b in zip(*runs, strict=True))
+    other = [r.weights for r in federate(by(dropping, seed=5), make_rounds(), USERS)]
+    assert not (runs[0][-1] == other[-1]).any()
+
+
+def test_bits_do_not_depend_on_the_number_of_threads():
+    plan = by(BY_TORCH)
+    (*_, one), (*_, many) = (
+        federate(plan, make_rounds(), USERS, trainer=OnThreads(threads)) for threads in (1, 4)
+    )
+    assert (one.weights == many.weights).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (with_batch_norm, "the module keeps 1.running_mean, 1.running_var.* BatchNorm"),
+        (of_two_numbers, r"one number for each position, got shape \(3, 2\) for 3 of them; end it"),
+        (of_doubles, r"float32 parameters, got torch.float64; use module.float\(\)"),
+        (nn.Identity, "float32 parameters, got no parameters"),
+        (dict, r"make_module must return a torch.nn.Module, got \{\}"),
+    ],
+)
+def test_a_module_that_phones_cannot_train_is_refused(make, message):
+    with pytest.raises(UserError, match=message):
+        TorchMap(make).start(make_plan())
+
+
+def test_a_frozen_parameter_stays():
+    def half_frozen():
+        module = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+        module[0].requires_grad_(False)
+        return module
+
+    (*_, last) = federate(by(TorchMap(half_frozen)), make_rounds(), USERS)
+    first = TorchMap(half_frozen).start(by(TorchMap(half_frozen)))[WEIGHTS]
+    np.testing.assert_allclose(last.weights[:9], first[:9], atol=1e-7)
+    assert (last.weights[9:] != first[9:]).all()
