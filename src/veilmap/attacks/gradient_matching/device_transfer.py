@@ -18,7 +18,7 @@ from veilmap.model.network import Floats, Network
 
 # One on a processor, so that what is computed of it stays in the caches and its bits depend on no
 # other; on a GPU so many that a product fills it, and that thousands share the last steps of a few.
-_MOST = {"cpu": 1, "cuda": 8192}
+MOST_UPDATES = {"cpu": 1, "cuda": 8192}
 # Of a GPU's memory for each weight of an update: as it came, in both precisions, and room to work.
 _BYTES_PER_WEIGHT = 60
 # A GPU takes updates faster than one thread copies them.
@@ -47,7 +47,7 @@ class Staged:
 def staged(observations: Sequence[Observation], device: torch.device) -> Iterator[Staged]:
     """All updates in their order; those of one chunk share their weights, or none of them do."""
     if device.type == "cpu":
-        for chunk in _chunks(observations, _MOST["cpu"]):
+        for chunk in _chunks(observations, MOST_UPDATES["cpu"]):
             yield _stage(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
         return
     copy = _ToGpu(device)
@@ -58,7 +58,7 @@ def staged(observations: Sequence[Observation], device: torch.device) -> Iterato
 
 def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:
     size = max((each.weights_after.size for each in observations[:1]), default=1)
-    return max(min(_MOST["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
+    return max(min(MOST_UPDATES["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
 
 
 def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
@@ -96,7 +96,7 @@ class _ToGpu:
 
         def fill(first: int) -> None:
             part = slice(first, first + _ROWS_AT_ONCE)
-            _stack(vectors[part], rows[part].numpy())
+            stack(vectors[part], rows[part].numpy())
 
         with ThreadPoolExecutor(_COPYING_THREADS) as pool:
             list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
@@ -106,7 +106,7 @@ class _ToGpu:
         return there
 
 
-def _stack(vectors: Sequence[Floats], out: Floats) -> None:
+def stack(vectors: Sequence[Floats], out: Floats) -> None:
     """Vectors become rows; those that lie side by side, as read from a file, in a single copy.
 
     Python's lock is given away and taken back for every copy, and the thread that keeps the GPU at

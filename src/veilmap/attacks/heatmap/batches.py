@@ -13,7 +13,7 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import free_bytes
 
 # So many users of a round, or more, are a batch of their own: one set of kernels serves them all.
-_MANY = 32
+MANY_USERS = 32
 # The share of the GPU's free memory that a batch may fill. What is reckoned with below is usual,
 # not the most: a batch that does not fit after all is halved.
 _SHARE = 0.8
@@ -71,7 +71,7 @@ def batches(observations: Sequence[Observation], room: Room) -> Iterator[list[in
     """
     others: list[int] = []
     for run in _runs(observations):
-        if len(run) < min(_MANY, room.shared):
+        if len(run) < min(MANY_USERS, room.shared):
             others += run
         else:
             yield from _cut(run, room.shared)
