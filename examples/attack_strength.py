@@ -51,7 +51,7 @@ ATTACKS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One week of one user, and what everybody knows."""
+    """One week of one user, and what is public."""
 
     user: str
     week: int

@@ -1,4 +1,4 @@
-"""An audit from Python: how near the server comes, what keeps it away, and the tables behind it.
+"""An audit from Python: how near the server comes, which defence prevents it, and the tables.
 
     python examples/audit.py
     python examples/audit.py measurements.csv --seeds 5 --out audit
@@ -38,7 +38,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--interval", default="1w")
     parser.add_argument("--configurations", nargs="+", default=(), help="by default the panel")
-    parser.add_argument("--out", help="a folder to go on from later")
+    parser.add_argument("--out", help="a folder from which to resume")
     parser.add_argument("--report", default="report.html")
     return parser.parse_args()
 

@@ -56,13 +56,13 @@ PUBLISHED = {
     "days": ("6.4", 5.0, 6.4),
     "hours": ("5.3", 4.0, 5.3),
 }
-# Not told of real people.
+# Not printed for real people.
 OF_PLACES = ("home, km east of the middle", "share in the western half")
 
 
 @dataclass(frozen=True)
 class Target:
-    """The one whose whereabouts are at stake: the densest user of a cell."""
+    """The target: the densest user of a cell."""
 
     everything: Measurements
     cell: Measurements

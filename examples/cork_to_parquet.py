@@ -2,9 +2,9 @@
 
     python examples/cork_to_parquet.py 5G-production-dataset.zip cork.parquet [--one-user]
 
-The data are one driver's. Every session becomes a user, so that a federation has someone to average
-over; with --one-user all are the driver's. Kept are the sessions on the road.
-Raca et al., "Beyond Throughput, The Next Generation", MMSys 2020.
+The data are one driver's. Every session becomes a user, so that a federation has several; with
+--one-user all are one user's. Only the sessions on the road are kept. Raca et al., "Beyond
+Throughput, The Next Generation", MMSys 2020.
 """
 
 import sys
@@ -23,7 +23,7 @@ def main(source, target, one_user=None):
     data = read(source, Columns(user="file"), Reading(drop_invalid=True))
     driving = data.keep(pl.col("user").str.contains(SESSION)).table
     user = pl.lit("driver") if one_user == "--one-user" else pl.col("user").str.extract(SESSION)
-    # Of one driver, rows of two sessions may be equal, and are then one.
+    # With one user, equal rows of two sessions become one.
     drives = Measurements.of(driving.with_columns(user=user), drop_invalid=True)
     drives.write_parquet(target)
     print(f"{target}: {len(drives):,} rows of {driving['user'].n_unique()} sessions")

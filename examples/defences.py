@@ -1,4 +1,4 @@
-r"""Every defence under every attack: the price in dB, and what the server still finds.
+r"""Every defence under every attack: the cost in dB, and what the server still finds.
 
     python examples/defences.py campus --cell x204 --target 0 --interval 1w
     python examples/defences.py measurements.csv.gz --cell 60561 --target 22223276 --interval 1d \
@@ -11,7 +11,7 @@ noise ends there. And FedAvg has η = 1e-4: with that scaler 1e-3 ends far above
 constant, and 1e-5 never learns from few points.
 
 Numbers are means over the seeds ± their standard deviation. --out collects all figures as JSON
-lines; a run that is there is not done again. It prints no position.
+lines; runs that are already there are reused. It prints no position.
 """
 
 import argparse
@@ -24,6 +24,9 @@ from joblib import Parallel, delayed
 
 from veilmap.attacks.methods import METHODS
 from veilmap.canvas import png
+from veilmap.errors import UserError
+from veilmap.experiments.run_trial import run_trial
+from veilmap.experiments.trial import Trial
 from veilmap.measurements import Measurements
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.sources.reader import read
@@ -31,7 +34,6 @@ from veilmap.sources.reading import Reading
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
 from veilmap.study.settings import RunSettings
-from veilmap.study.trial import trial
 
 FEW = (
     "",
@@ -120,14 +122,18 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
         split="random",
         seed=seed,
     )
-    attacks = AttackSettings.of(target=target, every=options.every, seed=seed, **FASTER)
-    done = trial(data, configure(settings, name), attacks)
-    return [{"about": _about(options), "name": name, **row} for row in done.rows()]
+    attacks = AttackSettings.of(every=options.every, seed=seed, **FASTER)
+    run = configure(settings, name)
+    done = run_trial(Trial(run.configuration, run, (target,), attacks), {"": data})
+    if done.failed is not None:
+        raise UserError(f"{name}, seed {seed}: {done.failed}")
+    rows = (row.as_dict() for row in done.rows)
+    return [{"about": _about(options), "name": name, **row} for row in rows]
 
 
 def _about(options) -> tuple[str, ...]:
     who = (options.data, options.cell, options.target, options.interval, options.every)
-    # Read in another way, a file holds other rows.
+    # Other reading options give other rows.
     return tuple(map(str, (*who, options.drop_invalid, options.max_accuracy)))
 
 
@@ -215,7 +221,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cell")
     parser.add_argument("--target", required=True, help="the user, or how its name begins")
     parser.add_argument("--interval", default="1w")
-    parser.add_argument("--every", type=int, default=1, help="attack one round in so many")
+    parser.add_argument("--every", type=int, default=1, help="attack every so many rounds")
     parser.add_argument("--schemes", nargs="+", default=("fedsgd", "fedavg:learning_rate=1e-4"))
     parser.add_argument("--few", action="store_true", help="one strength of each defence")
     parser.add_argument("--defences", nargs="+", help="these instead; '' is none")

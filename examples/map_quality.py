@@ -4,7 +4,7 @@
 
 Prints RMSE in dB on the test data, mean and standard deviation over the seeds; a seed decides the
 split, the initial weights and every draw. --split, --burst-gap (seconds) and the others are as in
-train; --tune adds a row with the best of so many trials, tuned anew for every seed. Needs
+train; --tune adds a row with the best of so many trials, tuned again for every seed. Needs
 scikit-learn, which the extra "dev" brings.
 """
 

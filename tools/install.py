@@ -66,4 +66,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("interrupted; the same command again installs the rest")
+        sys.exit("interrupted; rerun the command to install the rest")

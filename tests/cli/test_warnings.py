@@ -17,7 +17,7 @@ def test_refused_updates_are_told_in_their_round_and_at_the_end(capsys, crowd):
     rounds = [line for line in out.splitlines() if line.startswith("round ")]
     assert all("  2 users" in line and line.endswith("   1 refused") for line in rounds)
     assert f"{len(rounds)} updates of 1 user refused; the rounds went on" in out
-    assert f"user u0, in {len(rounds)} of {len(rounds)} rounds: weights that are not fini" in out
+    assert f"user u0, in {len(rounds)} of {len(rounds)} rounds: numbers that are not fini" in out
     assert "updates of the broken phones of u2 were accepted; --most-norm refuses long" in out
 
 

@@ -182,7 +182,7 @@ def test_without_places_there_is_no_home():
 NIGHT = Hours(np.zeros(1), np.zeros(1, int))
 MISUSES = {
     "empty": ({"xy_m": np.zeros((0, 2))}, "the set has no points"),
-    "not finite": ({"xy_m": [[np.nan, 0]]}, "the set has 1 positions that are not finite"),
+    "not finite": ({"xy_m": [[np.nan, 0]]}, "the set has 1 non-finite position"),
     "negative": ({"xy_m": [[0, 0]], "weights": [-1]}, "the weights of the set must be finite"),
     "hours": ({"xy_m": np.zeros((2, 2)), "hours": NIGHT}, "one per point, got 1 for 2 points"),
     "radius": ({"xy_m": [[0, 0]], "radius_m": 0.0}, "radius_m must be above 0 metres, got 0.0"),

@@ -139,7 +139,7 @@ MISUSES = {
     "flat": ((np.zeros(4), GOOD), r"one row \(x, y\) per point, got shape \(4,\)"),
     "three columns": ((GOOD, np.zeros((4, 3))), r"set 2 of 2 .* got shape \(4, 3\)"),
     "a number": ((5.0, GOOD), r"got shape \(\)"),
-    "not finite": ((np.array([[0, np.nan]]), GOOD), "set 1 of 2 has 1 positions that are not"),
+    "not finite": ((np.array([[0, np.nan]]), GOOD), "set 1 of 2 has 1 non-finite position"),
     "negative": ((GOOD, GOOD, [2, -1]), "weights of set 1 of 2 .* got -1 to 2"),
     "no weight": ((GOOD, GOOD, None, [0, 0]), "not all 0, got 0 to 0"),
     "infinite weight": ((GOOD, GOOD, [1, np.inf]), "must be finite"),

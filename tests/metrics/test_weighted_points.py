@@ -25,7 +25,7 @@ def test_every_set_has_its_own_weights_or_none():
 
 def test_a_position_is_counted_once_however_much_of_it_is_not_finite():
     broken = np.array([[np.nan, 0], [np.inf, 0], [np.nan, np.nan], [0, 0], [0, 0]])
-    with pytest.raises(UserError, match="the set has 3 positions that are not finite"):
+    with pytest.raises(UserError, match="the set has 3 non-finite positions"):
         refuse(point_set_faults([broken], [np.ones(5)]))
 
 

@@ -228,7 +228,7 @@ def test_one_broken_member_stops_or_is_left_out_and_named(tmp_path):
 
 def test_nothing_readable_is_an_error_even_when_going_on(tmp_path):
     path = fakes.folder(tmp_path / "f", {"README.md": b"# Hello\n", "x.pdf": b"%PDF-1.4\0\1"})
-    with pytest.raises(UserError, match=r"none of the 2 files in f can be read \(README.md: no"):
+    with pytest.raises(UserError, match=r"cannot read 2 files of f \(README.md: no"):
         read(path, reading=KEEP_GOING)
 
 

@@ -5,6 +5,7 @@ from veilmap.measurements import Measurements
 from veilmap.sources.columns import Columns
 from veilmap.sources.reader import read
 from veilmap.sources.reading import Reading
+from veilmap.wording import counted
 
 _NAMED_FILES = 3
 
@@ -23,5 +24,6 @@ def left_out_text(left_out: tuple[tuple[str, str], ...], total: int | None = Non
     """How many files, and the first of them with the reason."""
     named = "; ".join(f"{file}: {reason}" for file, reason in left_out[:_NAMED_FILES])
     more = "; …" if len(left_out) > _NAMED_FILES else ""
-    of_all = "" if total is None else f" of {total:,}"
-    return f"{len(left_out):,}{of_all} files: {named}{more}"
+    count = len(left_out)
+    files = counted(count, "file") if total is None else f"{count:,} of {counted(total, 'file')}"
+    return f"{files}: {named}{more}"

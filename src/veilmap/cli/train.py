@@ -23,6 +23,7 @@ from veilmap.cli.warnings import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
 from veilmap.federation.plan import Training
+from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
@@ -36,8 +37,8 @@ from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
-from veilmap.study.train import RoundRecord, Run, train
-from veilmap.wording import counted
+from veilmap.study.train import Run, train
+from veilmap.wording import counted, plural
 
 # Above this share of the constant's RMSE the map is called no better than the constant.
 NO_BETTER = 0.95
@@ -230,7 +231,9 @@ def _line(record: RoundRecord, timezone: str) -> str:
     start = datetime.fromtimestamp(record.start_s, ZoneInfo(timezone))
     refused = f"   {len(record.refused)} refused" if record.refused else ""
     past = "" if record.rmse_past_db is None else f"   earlier rounds {record.rmse_past_db:6.2f} dB"
+    users = f"{record.users:3d} {plural(record.users, 'user'):5}"
+    points = f"{record.n:7,d} {plural(record.n, 'point'):6}"
     return (
-        f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {record.users:3d} users"
-        f"   {record.n:7,d} points   RMSE {record.rmse_db:6.2f} dB{past}{refused}"
+        f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {users}   {points}"
+        f"   RMSE {record.rmse_db:6.2f} dB{past}{refused}"
     )

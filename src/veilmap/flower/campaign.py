@@ -87,7 +87,7 @@ class Campaign:
     @classmethod
     def of_text(cls, text: str) -> "Campaign":
         """What ``text`` gave."""
-        content = load_json(text, "a campaign must be JSON", "run it anew")
+        content = load_json(text, "a campaign must be JSON", "run it again")
         return parse(cls, content, "campaign")
 
     @property

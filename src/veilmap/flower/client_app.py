@@ -19,6 +19,7 @@ from veilmap.flower.own_data import own_rounds, the_user
 from veilmap.flower.refusal import RefusalError
 from veilmap.flower.stage_file import StageFile
 from veilmap.sources.reader import read
+from veilmap.wording import counted
 
 NODE_FILE = "node-file"
 
@@ -46,7 +47,8 @@ class FileNode:
         """The update to send; the ledger is on the disk before the update is sent."""
         with _telling(request):
             sent = self._answered(request)
-        tell(request, f"an update of {sent.n} points" if sent else "too few points, nothing sent")
+        points = counted(sent.n, "point") if sent else ""
+        tell(request, f"an update of {points}" if sent else "too few points, nothing sent")
         return sent
 
     def _answered(self, request: Request) -> Sent | None:

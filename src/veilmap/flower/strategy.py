@@ -153,7 +153,7 @@ class SignalMapStrategy(FedAvg):
             seconds=time.perf_counter() - self._began,
         )
         self._journal.end_round(outcome, weights, seen)
-        log.info("round %d: %s of %d points", t, self._what(outcome), outcome.n)
+        log.info("round %d: %s of %s", t, self._what(outcome), counted(outcome.n, "point"))
         return weights_record(weights), None
 
     def _rmse_db(self, t: int, weights: Floats) -> float | None:
@@ -182,7 +182,7 @@ def connected(grid: Grid, count: int) -> list[int]:
     """The connected nodes, as soon as there are ``count`` of them."""
     nodes = sorted(grid.get_node_ids())
     if len(nodes) < count:
-        log.info("waiting for %d nodes, %d are here", count, len(nodes))
+        log.info("waiting for nodes: %d of %d are connected", len(nodes), count)
     while len(nodes) < count:
         time.sleep(LOOK_S)
         nodes = sorted(grid.get_node_ids())

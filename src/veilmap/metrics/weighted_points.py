@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError
+from veilmap.wording import counted
 
 Points = NDArray[np.float64]  # xy_m, one row per point
 Weights = NDArray[np.float64]
@@ -52,7 +53,7 @@ def point_set_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iter
             yield UserError(f"{which} has no points; give at least one")
         elif not np.isfinite(xy_m).all():
             bad = int((~np.isfinite(xy_m)).any(axis=1).sum())
-            yield UserError(f"{which} has {bad:,} positions that are not finite; leave them out")
+            yield UserError(f"{which} has {counted(bad, 'non-finite position')}; leave them out")
         elif mass.shape != (len(xy_m),):
             yield UserError(
                 f"the weights of {which} must be one per point, got shape {mass.shape} "

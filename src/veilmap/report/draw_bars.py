@@ -1,4 +1,4 @@
-"""Figures of a few setups beside each other: bars in groups, side by side in panels."""
+"""Figures of a few setups as grouped bars, in panels side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ _LYING, _BETWEEN, _AROUND = 0.13, 0.1, 0.75  # a lying bar, the gap to the next 
 _NAMES = 1.6  # the room for names beside lying bars, in inches
 _MOST_LINES = 3  # of a name below upright bars
 _GROUP = 0.8  # the part of its place that a group of bars fills
-_HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")  # told apart in grey
+_HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")  # distinct in grey
 _DOT: Look = {
     "linestyle": "", "marker": "o", "markersize": 2.8, "markerfacecolor": "white",
     "markeredgecolor": "black", "markeredgewidth": 0.6,
@@ -74,7 +74,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarPanel:
-    """One bar per group and series; ``reference`` is a figure to hold them against."""
+    """One bar per group and series; ``reference`` is a figure to compare them with."""
 
     title: str
     y_label: str
@@ -93,7 +93,7 @@ class BarPanel:
 
 
 def draw_bars(panels: Sequence[BarPanel], title: str) -> Figure:
-    """A bar ends at the mean over the seeds, its dots are the single seeds.
+    """Bars are means over the seeds, dots single seeds.
 
     The paper's figures are black ticks. The bars lie where names of groups would collide below.
     """
@@ -117,7 +117,7 @@ def draw_bars(panels: Sequence[BarPanel], title: str) -> Figure:
 
 
 def _must_lie(panels: Sequence[BarPanel]) -> bool:
-    """Whether some names have no room below upright bars."""
+    """Whether some names do not fit below upright bars."""
     wide = panel_width(len(panels)) if panels else 0
     for panel in panels:
         slot = 0.95 * wide / max(len(panel.groups), 1)
@@ -130,7 +130,7 @@ def _must_lie(panels: Sequence[BarPanel]) -> bool:
 
 
 def _high(panels: Sequence[BarPanel]) -> float:
-    """Of a panel with lying bars: its groups one below the other."""
+    """The height of a panel with horizontal bars."""
     groups = max(len(panel.groups) for panel in panels)
     series = max(sum(bar.is_drawn for bar in panel.bars) for panel in panels)
     # Names of groups take up to two lines.
@@ -138,7 +138,7 @@ def _high(panels: Sequence[BarPanel]) -> float:
 
 
 def _looks(names: Sequence[str]) -> dict[str, Look]:
-    """By name, so that a series looks the same in all panels."""
+    """Styles by name, so that a series looks the same in all panels."""
     return {
         name: {
             "facecolor": COLOURS[place % len(COLOURS)],
@@ -172,7 +172,7 @@ def _draw_panel(
 def _draw_bar(
     axes: Axes, bar: Bar, place: tuple[int, int], look: Mapping[str, Any], *, lying: bool
 ) -> None:
-    """The ``place``-th of so many series in each group."""
+    """The positions of the ``place``-th series in each group."""
     index, count = place
     wide = _GROUP / count
     centres = np.arange(len(bar.values)) + (index - (count - 1) / 2) * wide
@@ -193,7 +193,7 @@ def _draw_bar(
 
 
 def _turned(points: Sequence[tuple[float, float]], *, lying: bool) -> Sequence[Sequence[float]]:
-    """Places along the groups and figures, as x and y."""
+    """Positions along the groups and figures, as x and y."""
     along, figures = zip(*points, strict=True) if points else ((), ())
     return (figures, along) if lying else (along, figures)
 
@@ -213,7 +213,7 @@ def _name_groups(axes: Axes, groups: Sequence[str], wide: float, *, lying: bool)
 
 
 def _handles(bars: Sequence[Bar], looks: Mapping[str, Look]) -> list[Artist]:
-    """A single series without a name of its own needs no words."""
+    """Legend entries; none for a single unnamed series."""
     handles: list[Artist] = [
         Patch(label=as_written(name), **look) for name, look in looks.items() if name
     ]

@@ -1,4 +1,4 @@
-"""The heat map of one round beside where the user really was."""
+"""The heat map of one round beside the user's true points."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,10 +28,10 @@ def draw_heatmap(
     title: str,
     emd_m: float | None = None,
 ) -> Figure:
-    """Both as shares per tile, in the same tiles and colours, so that like is held to like.
+    """Both as shares per tile, with the same tiles and colour scale.
 
-    Dots would show a night at home as large as a minute on the way. The colours go by the square
-    root, because a home would leave the ways no colour. ``emd_m`` is the sliced EMD of the two.
+    Dots would show a night at home as large as a minute on the road. The colour scale is the square
+    root, since a home would otherwise outshine all routes. ``emd_m`` is the sliced EMD of the two.
     """
     cloud = pooled([found.cloud])
     view = view_around(corners_m(area))

@@ -41,7 +41,7 @@ Look = dict[str, Any]  # as matplotlib takes it
 
 _HIGH = 2.5  # a panel with its labels, in inches
 _MANY = 20  # more points than this are a curve without marks
-# Without marks, curves are told apart in grey by these.
+# These distinguish curves without marks in grey.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 3)))
 _OPEN: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 1.1}
 
@@ -69,15 +69,15 @@ class Line:
 
     @property
     def figures(self) -> tuple[float, ...]:
-        """All that are drawn, of our seeds and of the paper."""
+        """All drawn figures, of our seeds and of the paper."""
         return (*(each for seeds in self.values for each in seeds), *known_of(self.paper))
 
 
 @dataclass(frozen=True)
 class LinePanel:
-    """Lines in one pair of axes; where some x is a name, all are, in order of appearance.
+    """Lines in one pair of axes; if some x is a name, all x are names, in order of appearance.
 
-    ``reference`` is a figure to hold the lines against, such as that of random guesses.
+    ``reference`` is a figure to compare the lines with, such as that of random guesses.
     """
 
     title: str
@@ -106,7 +106,7 @@ class LinePanel:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The names along x; none where x are numbers."""
+        """The names along x; empty if x are numbers."""
         x = [each for line in self.lines for each in line.x]
         if _are_numbers(x):
             return ()
@@ -114,7 +114,7 @@ class LinePanel:
 
 
 def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
-    """A mark is at the mean over the seeds, a bar or band reaches from the least to the most.
+    """Marks are means over the seeds; bars or bands reach from the least to the most.
 
     The paper's figures are open marks of the same colour.
     """
@@ -149,7 +149,7 @@ def _name(x: float | str) -> str:
 
 
 def _looks(lines: Sequence[Line]) -> dict[str, Look]:
-    """By name, so that a series looks the same in all panels."""
+    """Styles by name, so that a series looks the same in all panels."""
     names = list(dict.fromkeys(line.name for line in lines))
     curves = list(dict.fromkeys(line.name for line in lines if _is_curve(line)))
     dashes = {name: _DASHES[place % len(_DASHES)] for place, name in enumerate(curves)}

@@ -1,4 +1,4 @@
-"""The way of one attack, from its start to where it ends."""
+"""The path of one attack, from its start to its end."""
 
 from math import log10
 from typing import Any
@@ -42,7 +42,8 @@ def draw_path(found: Reconstruction, truth: LocalData | None, area: Area, title:
 def draw_way(path_m: Points, truth: LocalData | None, area: Area, heading: str) -> Figure:
     """A path, under a heading as matplotlib takes it.
 
-    The view fits the path and the points, not the area: an attack that leaves it is seen to do so.
+    The view fits the path and the points, not the area, so that an attack that leaves it is
+    visible.
     """
     points_m = truth.xy_m if truth else np.empty((0, 2))
     view = view_around(path_m, points_m)

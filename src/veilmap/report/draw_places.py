@@ -1,4 +1,4 @@
-"""Maps of where a user was and what was found there, round by round, side by side in panels."""
+"""Maps of a user's points and of the locations found in each round, in panels side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -113,7 +113,7 @@ def draw_places(panels: Sequence[PlacePanel], area: Area, title: str) -> Figure:
 
 
 def _wide(count: int, *, with_bar: bool) -> float:
-    """Of each map, in inches."""
+    """The size of each map, in inches."""
     _, columns = panel_grid(count)
     side = _COLOUR_BAR if with_bar else 0.0
     return min((WIDTH - side) / columns - _APART, _LARGEST)
@@ -122,7 +122,7 @@ def _wide(count: int, *, with_bar: bool) -> float:
 def _sheet(
     view: Area, wide: float, headings: Sequence[str], title: str, *, with_bar: bool
 ) -> Figure:
-    """As high as maps, headings and legend need; too high a sheet would leave them far apart."""
+    """The height that maps, headings and legend need."""
     rows, columns = panel_grid(len(headings))
     lines = 1 + max(heading.count("\n") for heading in headings)
     high = wide * view.height_m / view.width_m + lines * _LINE + 2 * _APART
@@ -153,12 +153,12 @@ def _draw_panel(axes: Axes, panel: PlacePanel, colours: Normalize, area: Area, v
 
 
 def _points(xy_m: Points | None) -> Points:
-    """One location as a table of one row, none as an empty one."""
+    """One location as a table of one row; None as an empty table."""
     return np.empty((0, 2)) if xy_m is None else np.atleast_2d(xy_m)
 
 
 def _heading(panel: PlacePanel, area: Area, wide: float) -> str:
-    """With how many left the area, and how many attacks found no location."""
+    """The title, with how many left the area and how many attacks found no location."""
     found_m = panel.found_m
     nowhere = int((~np.isfinite(found_m)).any(axis=-1).sum())
     outside = int((~area.contains(found_m)).sum()) - nowhere

@@ -84,7 +84,7 @@ def _sheet(view: Area, panels: int) -> tuple[Figure, list[Axes]]:
 def _heaps(
     results: Sequence[Reconstruction], view: Area
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where the weight of all rounds lies; nothing for an attack that sees single locations."""
+    """The weight of all rounds; empty for attacks that find single locations."""
     clouds = [each.cloud for each in results if len(each.cloud.weights) > 1]
     cloud: Cloud = pooled(clouds)
     return Tiles.fitting(cloud, view).heaps(cloud)
@@ -130,7 +130,7 @@ def _draw_arrows(
     area: Area,
     view: Area,
 ) -> None:
-    """With the tip at the location, or at the edge of the view if it lies beyond."""
+    """Arrows with the tip at the location, or at the edge of the view if it lies beyond."""
     way_m = xy_m - area.centre_m
     # Not the norm: the squares of a location that diverged may overflow.
     distance_m = np.hypot(*way_m.T)[:, None]
@@ -149,7 +149,7 @@ def _finite(results: Sequence[Reconstruction]) -> list[Reconstruction]:
 
 
 def _reach_m(direction: NDArray[np.float64], view: Area) -> NDArray[np.float64]:
-    """How far it is from the middle of the view to just inside its edge."""
+    """The distance from the centre of the view to just inside its edge."""
     half_m = np.array([view.width_m, view.height_m]) / 2
     with np.errstate(divide="ignore"):
         reach_m: NDArray[np.float64] = (half_m / np.abs(direction)).min(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The ground of all maps of an attack: kilometres from the area's corner, the area, the truth."""
+"""What all maps of an attack share: kilometres from the area's corner, its outline, the truth."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from veilmap.area import Area
 from veilmap.local_data import LocalData
 
-# Told apart by the colour-blind.
+# Safe for the colour-blind.
 TRUTH, CENTROID, START, ACCENT = "#A9BCD6", "#16243B", "#F0E442", "#D55E00"
 
 _LEAST_SIDE_M = 50.0
@@ -45,7 +45,7 @@ Points = NDArray[np.float64]
 
 
 def view_around(*sets_xy_m: Points, margin: float = _MARGIN) -> Area:
-    """A rectangle that holds all points with a margin, neither tiny nor a thin strip."""
+    """A rectangle around all points with a margin, neither tiny nor a thin strip."""
     whole = Area.around(np.concatenate(sets_xy_m))
     sides_m = np.maximum([whole.width_m, whole.height_m], _LEAST_SIDE_M)
     sides_m = np.maximum(sides_m, sides_m.max() / _WIDEST) * (1 + 2 * margin)
@@ -108,7 +108,7 @@ def draw_centroids(axes: Axes, xy_m: Points, area: Area, size: float = 5.0) -> N
 
 
 def round_colours(rounds: Sequence[int]) -> Normalize:
-    """The range of a colour bar for these rounds; a single one is in the middle."""
+    """The range of a colour bar for these rounds; a single round is in the middle."""
     low, high = min(rounds, default=0), max(rounds, default=0)
     return Normalize(low, high) if low < high else Normalize(low - 0.5, high + 0.5)
 
@@ -123,7 +123,7 @@ def round_bar(figure: Figure, colours: ScalarMappable, panels: Sequence[Axes]) -
 def legend(
     view: Area, area: Area, *, with_truth: bool, with_centroids: bool = True
 ) -> list[Line2D]:
-    """What ``lay_ground`` and ``draw_truth`` draw, in words, as far as the view shows it."""
+    """Legend entries of what ``lay_ground`` and ``draw_truth`` draw in the view."""
     outline = Line2D([], [], label="the area", **_OUTLINE)
     handles = [] if area.contains(corners_m(view)).all() else [outline]
     if with_truth:
@@ -135,6 +135,6 @@ def legend(
 
 
 def label_bar(bar: Colorbar, label: str) -> None:
-    """In the sizes of the maps beside it."""
+    """Label a colour bar in the font sizes of the maps."""
     bar.set_label(label, fontsize=9)
     bar.ax.tick_params(labelsize=8)

@@ -1,4 +1,4 @@
-"""Small texts beside marks, each where it covers nothing, or nowhere."""
+"""Small labels beside marks, placed where they cover nothing, else left out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _ALIGNED = {-1: ("right", "top"), 0: ("center", "center"), 1: ("left", "bottom")
 
 @dataclass(frozen=True)
 class Mark:
-    """A place in the units of the axes, and what is to be written beside it."""
+    """A position in the units of the axes, and its label."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Mark:
 
 
 def label_marks(figure: Figure, axes: Axes, marks: Sequence[Mark]) -> None:
-    """Write what has room, the first ones first.
+    """Write the labels that fit, the first ones first.
 
     The layout of ``figure`` must be done already. A text never covers another one or a mark, and
     crosses as few lines of the panel as it can.
@@ -49,7 +49,7 @@ def label_marks(figure: Figure, axes: Axes, marks: Sequence[Mark]) -> None:
 
 
 def _paths(axes: Axes) -> Iterator[Path]:
-    """Of all lines that are drawn, with their crosses."""
+    """All drawn lines, with their error bars."""
     for line in axes.lines:
         yield line.get_path()
     for each in axes.collections:
@@ -65,7 +65,7 @@ def _write(
     ways: Sequence[Path],
     pixels: float,
 ) -> Bbox | None:
-    """The room that the text took, None if it found none."""
+    """The box of the placed text, or None if there was no room."""
     text = axes.annotate(
         as_written(mark.text), (mark.x, mark.y), (0, 0), textcoords="offset points",
         fontsize=_SIZE, color=mark.colour, path_effects=_HALO,
@@ -89,7 +89,7 @@ def _write(
 
 
 def _rooms(place: NDArray[np.float64], size: NDArray[np.float64], pixels: float) -> Iterator[Bbox]:
-    """Where the text would stand on each side of its mark, in pixels."""
+    """The boxes of the text on each side of its mark, in pixels."""
     for way in np.array(_WAYS):
         centre = place + way * ((_MARK + 1) * pixels + size / 2)
         yield Bbox([centre - size / 2, centre + size / 2])

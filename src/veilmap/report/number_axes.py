@@ -1,4 +1,4 @@
-"""Axes that are read at a glance: ticks where the figures are, numbers as one writes them."""
+"""Axes with ticks at the figures and plainly written numbers."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -28,7 +28,7 @@ _STEPS = (1, 2, 2.5, 5, 10)  # from tick to tick
 
 
 def figure_axis(axis: Axis, *, log: bool) -> None:
-    """The axis of what was measured."""
+    """Set up the axis of a measured figure."""
     if log:
         _set_log(axis)
     else:
@@ -38,7 +38,7 @@ def figure_axis(axis: Axis, *, log: bool) -> None:
 
 
 def count_axis(axis: Axis, values: Sequence[float | str], wide: float, *, log: bool) -> None:
-    """The axis of what was set: with a tick at each value where ``wide`` inches have the room."""
+    """Set up the axis of a setting, with a tick at each value if ``wide`` inches are enough."""
     places = np.unique(np.asarray(values, np.float64))
     if log:
         _set_log(axis)
@@ -70,7 +70,7 @@ def name_axis(axes: Axes, names: Sequence[str], wide: float) -> None:
 
 
 def number_text(value: float, *, as_power: bool) -> str:
-    """``0.05`` and ``1,000``, or powers of ten, where there would be many zeros."""
+    """``0.05`` and ``1,000``, or powers of ten if there are many zeros."""
     if value == 0 or not as_power:
         return f"{value:,.6g}".replace("-", "−")
     power = floor(log10(abs(value)))
@@ -80,7 +80,7 @@ def number_text(value: float, *, as_power: bool) -> str:
 
 
 def _widen(axis: Axis) -> None:
-    """Figures that are all the same would else fill the axis with tiny steps around them."""
+    """Widen the axis of equal figures, which would otherwise show tiny steps around them."""
     low, high = axis.get_data_interval()
     if low == high:
         room = max(abs(high), 1.0)
@@ -88,7 +88,7 @@ def _widen(axis: Axis) -> None:
 
 
 def _write_numbers(axis: Axis) -> None:
-    """All of one axis in the same way."""
+    """Format all numbers of one axis in the same way."""
     sizes = np.abs(axis.get_data_interval())
     sizes = sizes[sizes > 0]
     extreme = bool((sizes >= 1e6).any() or sizes.max(initial=0) < 1e-3)

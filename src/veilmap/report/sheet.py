@@ -16,7 +16,7 @@ from veilmap.errors import UserError
 
 WIDTH = 7.16  # of two columns of a paper, in inches; nothing is shrunk in print
 LEGEND, TITLE, LABEL, TICK = 8.0, 9.0, 8.0, 7.5  # sizes of letters, in points
-# Okabe and Ito's, told apart by the colour-blind.
+# Okabe and Ito's palette for the colour-blind.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 # One more than colours, so that an eighth series differs from the first in its mark.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
@@ -34,7 +34,7 @@ def panel_grid(count: int) -> tuple[int, int]:
 
 
 def panel_sheet(count: int, high: float, title: str) -> tuple[Figure, list[Axes]]:
-    """So many empty panels, each ``high`` inches with its labels."""
+    """Empty panels, each ``high`` inches with its labels."""
     if not count:
         raise UserError(f"there is no panel to draw in {title!r}, got 0; give at least one")
     rows, columns = panel_grid(count)
@@ -45,7 +45,7 @@ def panel_sheet(count: int, high: float, title: str) -> tuple[Figure, list[Axes]
 
 
 def panels_of(figure: Figure, count: int) -> list[Axes]:
-    """The panels of a figure in their grid; what is left of it stays empty."""
+    """The panels of a figure in their grid; unused places stay empty."""
     grid = figure.subplots(*panel_grid(count), squeeze=False)
     for axes in grid.flat[count:]:
         axes.set_axis_off()
@@ -53,20 +53,20 @@ def panels_of(figure: Figure, count: int) -> list[Axes]:
 
 
 def panel_width(count: int) -> float:
-    """About as wide is the drawing of each of so many panels, in inches, without its labels."""
+    """The approximate width of each panel's drawing in inches, without its labels."""
     _, columns = panel_grid(count)
     return (WIDTH if columns > 1 else _ALONE) / columns - 0.55
 
 
 def head(figure: Figure, title: str) -> None:
-    """The title over all panels, on as many lines as it needs."""
+    """Set the title over all panels, on as many lines as it needs."""
     if title:
         wide = figure.get_figwidth()
         figure.suptitle(as_written(wrapped(title, 0.95 * wide, TITLE + 1)), fontsize=TITLE + 1)
 
 
 def plain_panel(axes: Axes, title: str, along: str = "y") -> None:
-    """A title, faint lines to read values off, and no frame on the sides without figures."""
+    """Style a panel: title, faint grid lines, and no frame on the sides without figures."""
     axes.set_title(as_written(title), fontsize=TITLE)
     axes.grid(axis=along, color="0.9", linewidth=0.8)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
@@ -75,7 +75,7 @@ def plain_panel(axes: Axes, title: str, along: str = "y") -> None:
 
 
 def say(axes: Axes, text: str) -> None:
-    """In place of a drawing, why there is none."""
+    """Write the reason in place of a missing drawing."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="0.4",
         fontsize=TITLE)  # fmt: skip
     axes.set_yticks([])
@@ -83,7 +83,7 @@ def say(axes: Axes, text: str) -> None:
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist | Container]) -> None:
-    """In as many columns as the sheet has room for, filled evenly."""
+    """A legend in as many columns as fit, filled evenly."""
     if not handles:
         return
     longest = max(len(str(each.get_label())) for each in handles)
@@ -96,7 +96,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist | Container]) -> None:
 
 
 def wrapped(text: str, inches: float, size: float = LABEL) -> str:
-    """On lines of at most so many inches, about equally long; words stay whole."""
+    """Wrap a text to lines of at most this width in inches, about equally long."""
     letters = max(int(inches * 72 / (_LETTER * size)), 4)
     lines = wrap(text, letters, break_long_words=False)
     while letters > 4 and len(wrap(text, letters - 1, break_long_words=False)) <= len(lines):
@@ -105,7 +105,7 @@ def wrapped(text: str, inches: float, size: float = LABEL) -> str:
 
 
 def reference_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """A dashed line per name, each with dashes of its own."""
+    """A distinct dashed line per name."""
     return {
         name: {"color": "0.25", "linewidth": 1.0, "linestyle": _DASHES[place % len(_DASHES)]}
         for place, name in enumerate(dict.fromkeys(names))
@@ -113,7 +113,7 @@ def reference_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def reference_handles(styles: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
-    """The lines that have a name, in words."""
+    """Legend entries of the named lines."""
     return [
         Line2D([], [], label=as_written(name), **style) for name, style in styles.items() if name
     ]

@@ -1,4 +1,4 @@
-"""A cloud's weight, gathered in equal tiles: what a density is drawn from."""
+"""A cloud's weight per tile, from which its density is drawn."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tiles:
-    """Equal rectangles that cover a view, told by their edges along both axes."""
+    """Equal rectangles that cover a view, given by their edges along both axes."""
 
     x_edges_m: Array
     y_edges_m: Array
@@ -26,9 +26,9 @@ class Tiles:
     def fitting(cls, cloud: Cloud, view: Area) -> "Tiles":
         """As large as the spacing of the cloud's own grid, or a multiple or part of it.
 
-        Other tiles would beat with that grid: some would hold one of its places, others two. There
-        are at most 60 along the longer side of the view; places that leave room for fewer than 8
-        are few and far between, not a grid, and get tiles of the smallest size.
+        Other tiles would alias with that grid: some would hold one of its points, others two. There
+        are at most 60 along the longer side of the view; points that leave room for fewer than 8
+        are sparse, not a grid, and get tiles of the smallest size.
         """
         longer_m = max(view.width_m, view.height_m)
         range_m = longer_m / _MOST_PER_SIDE, longer_m / _FEWEST_PER_SIDE
@@ -52,7 +52,7 @@ class Tiles:
         return shares
 
     def heaps(self, cloud: Cloud) -> tuple[Array, Array]:
-        """The middles of the tiles that hold some of the weight, in metres, and their shares."""
+        """The centres of the tiles with weight, in metres, and their shares."""
         shares = self.shares(cloud)
         row, column = np.nonzero(shares)
         x_m, y_m = ((edges[1:] + edges[:-1]) / 2 for edges in (self.x_edges_m, self.y_edges_m))
@@ -60,7 +60,7 @@ class Tiles:
 
 
 def pooled(clouds: Iterable[Cloud]) -> Cloud:
-    """All clouds in one, without places that are not finite or hold nothing."""
+    """All clouds in one, without points that are not finite or have no weight."""
     several = list(clouds)
     xy_m = np.concatenate([np.empty((0, 2)), *(cloud.xy_m for cloud in several)])
     weights = np.concatenate([np.empty(0), *(cloud.weights for cloud in several)])

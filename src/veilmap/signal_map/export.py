@@ -42,7 +42,7 @@ def write_png(raster: Raster, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Format:
-    """How a map becomes a file: its endings, its default and its largest size, its writer."""
+    """A file format: its endings, default and largest size, and writer."""
 
     endings: tuple[str, ...]
     longest_side: int
@@ -64,9 +64,9 @@ def export(
     format_name: str | None = None,
     resolution_m: float | None = None,
 ) -> Raster:
-    """Sample the map and write it; gives back what was written.
+    """Sample the map and write it; returns the raster.
 
-    The format is told by the path's ending (.tif, .geojson, .png) unless it is named.
+    The format follows from the path's ending (.tif, .geojson, .png) unless it is given.
     """
     path = Path(path)
     chosen = _by_ending(path) if format_name is None else FORMATS.get(format_name)

@@ -15,7 +15,7 @@ _LONGER_SIDE, _SHORTEST_SIDE = 7.0, 1.5  # of the map, in inches
 
 @dataclass(frozen=True)
 class _Sheet:
-    """The paper: a map of ``wide`` x ``high`` inches inside the margins."""
+    """The sheet: a map of ``wide`` x ``high`` inches inside the margins."""
 
     wide: float
     high: float

@@ -31,7 +31,7 @@ _ANEW = "fetch it again, or train it again"
 
 @dataclass(frozen=True)
 class MapFacts:
-    """What turns a state into a map; stored beside its arrays."""
+    """The facts that turn a state into a map; stored beside its arrays."""
 
     cell: str
     map: Annotated[MapFamily, PlainValidator(map_of_record)]
@@ -107,7 +107,7 @@ class SignalMap:
 
 
 def _check(file: Any, facts: MapFacts, path: str | Path) -> None:
-    """Before anything is read: the header is a stranger's."""
+    """Check the file before reading: the header comes from outside."""
     if not isinstance(facts.map, Network):
         return
     declared = file.get_slice(WEIGHTS)

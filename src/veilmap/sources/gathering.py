@@ -19,6 +19,7 @@ from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, collected, readable
+from veilmap.wording import counted
 
 # The first character of a document → its reader; anything else is a table.
 DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
@@ -182,6 +183,6 @@ def _nothing(path: Path, left_out: list[tuple[str, str]]) -> UserError:
     named = "; ".join(f"{file}: {reason}" for file, reason in left_out[:_SHOWN])
     more = "; …" if len(left_out) > _SHOWN else ""
     return UserError(
-        f"none of the {len(left_out):,} files in {path.name} can be read ({named}{more}); "
+        f"cannot read {counted(len(left_out), 'file')} of {path.name} ({named}{more}); "
         "give measurement files"
     )

@@ -54,8 +54,8 @@ def test_without_any_points_the_mean_is_zero():
 @pytest.mark.parametrize(
     ("update", "n", "words"),
     [
-        ([np.nan, 1, np.inf], 3, "2 values of the update are not finite"),
-        ([np.inf], 0, "not finite"),
+        ([np.nan, 1, np.inf], 3, "the update has 2 non-finite values"),
+        ([np.inf], 0, "1 non-finite value"),
         ([LIMIT / SCALE], 1, "n times the update must be below 8388608 .* got 8388608"),
         ([-LIMIT / SCALE / 4], 4, "n times the update"),
         ([0.5], 0, "0 points must be all zeros"),

@@ -182,7 +182,7 @@ def test_a_second_unmasking_with_the_same_set_says_the_same(masked):
 
 
 def test_survivors_who_did_not_share_are_refused(masked):
-    with pytest.raises(RoundError, match=r"these are not: \[77\]"):
+    with pytest.raises(RoundError, match=r"these have not: \[77\]"):
         unmask(masked.states[masked.nodes[0]], {*masked.nodes, 77})
 
 

@@ -25,6 +25,7 @@ from veilmap.study.prepare import prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
+from veilmap.wording import counted
 
 
 def simulate_(
@@ -61,7 +62,10 @@ def simulate_(
     RunFolder(out).refuse_finished(way_out="")
     measurements = read_and_say(data, columns, reading)
     prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
-    say(f"{len(prepared.users):,} nodes, {len(prepared.rounds):,} rounds; Ray takes some seconds")
+    say(
+        f"{counted(len(prepared.users), 'node')}, {counted(len(prepared.rounds), 'round')}; "
+        "Ray takes some seconds"
+    )
     logging.getLogger("flwr").setLevel(logging.ERROR)
     journal = simulate(
         prepared, out, cluster=cluster, cpus=cpus, secure_aggregation=secure_aggregation

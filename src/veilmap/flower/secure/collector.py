@@ -21,11 +21,11 @@ def relay(roster: Roster, sealed: Mapping[int, Mapping[int, bytes]]) -> dict[int
 
     Nodes that dropped out before sharing get nothing, and no node masks with them.
     """
-    roster.check_enough(sealed, "the list of those who shared")
+    roster.check_enough(sealed, "the list of nodes that shared")
     for sender, letters in sealed.items():
         if set(letters) != set(roster.keys) - {sender}:
             raise RoundError(
-                f"node {sender} must send shares to every other node, and to no one else"
+                f"node {sender} must send shares to every other node, and to no others"
             )
     return {
         receiver: {sender: sealed[sender][receiver] for sender in sealed if sender != receiver}

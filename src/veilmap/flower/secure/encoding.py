@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.flower.secure.round_error import RoundError
+from veilmap.wording import counted
 
 Words = NDArray[np.uint64]
 
@@ -52,6 +53,8 @@ def _faults(update: NDArray[np.float32], n: int) -> Iterator[UserError]:
         yield out_of_range("the number of points", f"from 0 to {MOST_POINTS - 1}", n)
     bad = int(np.count_nonzero(~np.isfinite(update)))
     if bad:
-        yield UserError(f"{bad} values of the update are not finite; lower the learning rate")
+        yield UserError(
+            f"the update has {counted(bad, 'non-finite value')}; lower the learning rate"
+        )
     if n == 0 and np.any(update):
         yield UserError("an update of 0 points must be all zeros; send zeros, or the true number")

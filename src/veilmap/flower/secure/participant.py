@@ -67,7 +67,7 @@ def mask(state: Stage, vector: Words, sealed: Mapping[int, bytes]) -> tuple[Mask
     before = _at(Shared, state)
     _check_vector(vector)
     present = {before.me, *sealed}
-    before.roster.check_enough(present, "the list of those who shared")
+    before.roster.check_enough(present, "the list of nodes that shared")
     if before.me in sealed:
         raise RoundError(f"node {before.me} was sent shares in its own name; the round must end")
     shares = {before.me: before.own} | {
@@ -147,7 +147,7 @@ def _masked(state: Shared, vector: Words, others: Collection[int]) -> Words:
 def _check_survivors(state: Masked, survivors: frozenset[int]) -> None:
     strangers = sorted(survivors - set(state.shares))
     if strangers:
-        raise RoundError(f"survivors must be among those who shared; these are not: {strangers}")
+        raise RoundError(f"survivors must have shared; these have not: {strangers}")
     if state.me not in survivors:
         raise RoundError(f"node {state.me} is asked to unmask a sum without its own vector")
     if len(survivors) < state.threshold:
