@@ -20,14 +20,14 @@ from timing import in_turn, once
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.first_layer import FirstLayer
-from veilmap.attacks.gradient_matching.batched_descent import walk_together
-from veilmap.attacks.gradient_matching.descent import walk_one_by_one
+from veilmap.attacks.gradient_matching.batched_descent import descend_batched
+from veilmap.attacks.gradient_matching.descent import descend_one_by_one
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.optimisers import Adam
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.gradient_matching.starts import RandomStarts
-from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
+from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.leak import leaked_gradient
 
@@ -87,29 +87,33 @@ def _many(header, observations, count: int) -> dict:
 
 
 def _iteration(matching: Matching, iterations: int, repeats: int) -> dict:
-    """Seconds per iteration of one location by each way, in turn."""
-    ways = {"compiled_s": walk_one_by_one, "numpy_s": _walk_in_numpy, "autograd_s": walk_together}
-    for way in ways.values():
-        _walk(way, matching, 3)
-    took = {name: [] for name in ways}
+    """Seconds per iteration of one location by each implementation, in turn."""
+    descents = {
+        "compiled_s": descend_one_by_one,
+        "numpy_s": _descend_in_numpy,
+        "autograd_s": descend_batched,
+    }
+    for descend in descents.values():
+        _descend(descend, matching, 3)
+    took = {name: [] for name in descents}
     for _ in range(repeats):
-        for name, way in ways.items():
-            took[name].append(_walk(way, matching, iterations) / iterations)
+        for name, descend in descents.items():
+            took[name].append(_descend(descend, matching, iterations) / iterations)
     return {name: statistics.median(seconds) for name, seconds in took.items()}
 
 
-def _walk(way, matching: Matching, iterations: int) -> float:
-    """Seconds of so many iterations from one place, whatever they find."""
-    rest = Rest((1.0, 1.0), 1e-30, 10**9, iterations, (0.0, 0.0), np.inf)
-    walker = Walker((0.5, 0.5), rest)
-    way(matching, [[walker]], -95.0, lambda: Adam(0.02), lambda count: None)
-    return walker.seconds
+def _descend(descend, matching: Matching, iterations: int) -> float:
+    """Seconds of so many iterations from one place, wherever they lead."""
+    criteria = StoppingCriteria((1.0, 1.0), 1e-30, 10**9, iterations, (0.0, 0.0), np.inf)
+    trajectory = Trajectory((0.5, 0.5), criteria)
+    descend(matching, [[trajectory]], -95.0, lambda: Adam(0.02), lambda count: None)
+    return trajectory.seconds
 
 
-def _walk_in_numpy(*arguments) -> None:
-    """As ``walk_one_by_one`` goes where numba is not installed."""
+def _descend_in_numpy(*arguments) -> None:
+    """``descend_one_by_one`` as it is without numba."""
     with patch.dict(sys.modules, {"veilmap.attacks.gradient_matching.compiled_descent": None}):
-        walk_one_by_one(*arguments)
+        descend_one_by_one(*arguments)
 
 
 def show(figures: dict) -> None:

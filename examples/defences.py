@@ -24,6 +24,9 @@ from joblib import Parallel, delayed
 
 from veilmap.attacks.methods import METHODS
 from veilmap.canvas import png
+from veilmap.errors import UserError
+from veilmap.experiments.run_trial import run_trial
+from veilmap.experiments.trial import Trial
 from veilmap.measurements import Measurements
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.sources.reader import read
@@ -31,7 +34,6 @@ from veilmap.sources.reading import Reading
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
 from veilmap.study.settings import RunSettings
-from veilmap.study.trial import trial
 
 FEW = (
     "",
@@ -120,9 +122,13 @@ def _rows(data: Measurements, target: str, options, name: str, seed: int) -> lis
         split="random",
         seed=seed,
     )
-    attacks = AttackSettings.of(target=target, every=options.every, seed=seed, **FASTER)
-    done = trial(data, configure(settings, name), attacks)
-    return [{"about": _about(options), "name": name, **row} for row in done.rows()]
+    attacks = AttackSettings.of(every=options.every, seed=seed, **FASTER)
+    run = configure(settings, name)
+    done = run_trial(Trial(run.configuration, run, (target,), attacks), {"": data})
+    if done.failed is not None:
+        raise UserError(f"{name}, seed {seed}: {done.failed}")
+    rows = (row.as_dict() for row in done.rows)
+    return [{"about": _about(options), "name": name, **row} for row in rows]
 
 
 def _about(options) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from veilmap.attacks.attack import Attack, AttackInput
     from veilmap.attacks.reconstruction import Cloud, Reconstruction
     from veilmap.auditing.audit import audit
-    from veilmap.auditing.finished import Audit
+    from veilmap.auditing.audit_result import Audit
     from veilmap.auditing.settings import AuditSettings
     from veilmap.defences.step import LearnedStep, PointStep, Turn, UpdateStep
     from veilmap.errors import UserError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from veilmap.study.methods import Method, methods
     from veilmap.study.settings import RunSettings
     from veilmap.study.train import Run, train
-    from veilmap.sweeping.swept import Swept, sweep
+    from veilmap.sweeping.sweep_result import SweepResult, Swept, sweep
     from veilmap.transcript import Transcript, TranscriptWriter
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "Scaler",
     "SideKnowledge",
     "SignalMap",
+    "SweepResult",
     "Swept",
     "TorchMap",
     "Training",
@@ -94,7 +95,7 @@ _HOMES = {
     "AttackInput": "veilmap.attacks.attack",
     "AttackRun": "veilmap.study.attack_run",
     "AttackSettings": "veilmap.study.attack_settings",
-    "Audit": "veilmap.auditing.finished",
+    "Audit": "veilmap.auditing.audit_result",
     "AuditSettings": "veilmap.auditing.settings",
     "Cloud": "veilmap.attacks.reconstruction",
     "Columns": "veilmap.sources.columns",
@@ -117,7 +118,8 @@ _HOMES = {
     "Scaler": "veilmap.local_data",
     "SideKnowledge": "veilmap.federation.side_knowledge",
     "SignalMap": "veilmap.signal_map.signal_map",
-    "Swept": "veilmap.sweeping.swept",
+    "SweepResult": "veilmap.sweeping.sweep_result",
+    "Swept": "veilmap.sweeping.sweep_result",
     "TorchMap": "veilmap.maps.torch_map",
     "Training": "veilmap.federation.plan",
     "Transcript": "veilmap.transcript",
@@ -132,7 +134,7 @@ _HOMES = {
     "methods": "veilmap.study.methods",
     "read": "veilmap.sources.reader",
     "reproduce": "veilmap.reproduction.reproduce",
-    "sweep": "veilmap.sweeping.swept",
+    "sweep": "veilmap.sweeping.sweep_result",
     "train": "veilmap.study.train",
 }
 

@@ -9,7 +9,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def ahead(
+def map_bounded(
     pool: Executor, work: Callable[[Job], Result], jobs: Iterable[Job], most: int
 ) -> Iterator[Result]:
     """Yield results in the order of the jobs; at most ``most`` are running or waiting."""

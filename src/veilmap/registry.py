@@ -21,12 +21,14 @@ class Registry(Generic[Kind]):
         own: our classes by name, which nobody else can take.
         members: what an object must have besides a name.
         reserved: names that mean something else.
+        as_text: whether the text of an object must make it again.
     """
 
     what: str
     own: Mapping[str, type[Kind]]
     members: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
+    as_text: bool = True
 
     @property
     def group(self) -> str:
@@ -81,7 +83,7 @@ class Registry(Generic[Kind]):
                 f"the {called} has the name {shown(given.name)}, by which an installed package "
                 f"registers {self.class_of(given.name).__name__}; choose another name"
             )
-        elif not _is_read_back(given):
+        elif self.as_text and not _is_read_back(given):
             yield UserError(
                 f"the settings of {called} must be numbers, truth values or texts without commas, "
                 "which can be written and read again; make other things from them in a property"

@@ -7,7 +7,16 @@ import polars as pl
 from tests.conftest import make_measurements
 from veilmap.attacks.methods import METHODS
 from veilmap.auditing.ranking import Ranked, Ranking
-from veilmap.report.page.content import Spread, Strongest
+from veilmap.metrics.rows import (
+    AttackedRound,
+    MapFigures,
+    SentFigures,
+    StartFigures,
+    TrialRound,
+    TrialRow,
+)
+from veilmap.metrics.scores import Scores
+from veilmap.metrics.spread import Spread, Strongest
 
 # Quick: two users, two days, a small network, and two of the attacks.
 TINY = {
@@ -71,3 +80,54 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
 
 def ranking(*configurations, failed=None):
     return Ranking(configurations, "home_error_m", failed or {})
+
+
+def make_row(
+    attack="search", seed=0, target="0", *, name="fedavg", rmse_db=5.0, **figures
+) -> TrialRow:
+    """A row of an audit in which search names home to 100 m."""
+    usual = {
+        "rounds": 3,
+        "home_error_m": 100.0,
+        "nearest_m": 20.0,
+        "nearest_random_m": 200.0,
+        "emd_m": 50.0,
+        "cloud_emd_m": 40.0,
+        "emd_random_m": 400.0,
+        "emd_paper": 7.0,
+        "distance_m": 60.0,
+        "recall_50m": 0.4,
+    }
+    return TrialRow(
+        name,
+        attack,
+        target,
+        seed,
+        MapFigures(rmse_db, 6.0, None),
+        SentFigures(10.0, 1.0, 30.0, 5),
+        Scores(**{**usual, **figures}),
+        StartFigures(0.9, 80.0),
+    )
+
+
+def make_line(t, start_s=0.0, *, name="fedavg", attack="dlg", target="0", seed=0) -> TrialRound:
+    """A line of an audit's history."""
+    attacked = AttackedRound(
+        attack,
+        t,
+        0,
+        start_s,
+        9,
+        0.9,
+        True,
+        60.0,
+        70.0,
+        5,
+        0.1,
+        "converged",
+        50.0,
+        0.1,
+        None,
+        (3.0,),
+    )
+    return TrialRound(name, seed, target, attacked, 3.0, 55.0, 90.0, 5.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from veilmap.auditing.packed_arrays import unpack
+from veilmap.experiments.packed_arrays import unpack
 
 _NUMBER = re.compile(r"(?<![\w.#])-?\d+\.?\d*(?:e[-+]?\d+)?(?![\w.])")
 _BASE64 = re.compile(r'"([A-Za-z0-9+/]{16,}={0,2})"')

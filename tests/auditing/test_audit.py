@@ -9,12 +9,12 @@ import pytest
 
 import veilmap
 from tests.auditing.making import TINY, make_data, renamed
-from veilmap.auditing import work
 from veilmap.auditing.audit import audit
+from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditFile, AuditSettings
-from veilmap.auditing.store import Store
-from veilmap.auditing.work import Hooks
 from veilmap.errors import UserError
+from veilmap.experiments import schedule
+from veilmap.experiments.schedule import Progress
 from veilmap.settings import parse, plain
 from veilmap.sources.columns import Columns
 
@@ -31,10 +31,10 @@ def finished(data, tmp_path_factory):
 
 
 def run(data, out, **given):
-    """The audit, and which units it had to run."""
+    """The audit, and which trials it had to run."""
     ran = []
-    hooks = Hooks(on_unit=lambda unit, result: ran.append(unit.key))
-    found = audit(data, out=out, hooks=hooks, jobs=1, **{**TINY, **given})
+    progress = Progress(on_trial=lambda trial, _: ran.append((trial.configuration, trial.seed)))
+    found = audit(data, out=out, progress=progress, jobs=1, **{**TINY, **given})
     return found, ran
 
 
@@ -93,12 +93,12 @@ def test_a_damaged_file_is_run_again(data, tmp_path):
 
 
 def test_an_interrupt_keeps_what_is_finished(data, tmp_path):
-    def interrupt(unit, result):
-        if unit.seed == 1:
+    def interrupt(trial, result):
+        if trial.seed == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit(data, out=tmp_path, jobs=1, hooks=Hooks(on_unit=interrupt), **TINY)
+        audit(data, out=tmp_path, jobs=1, progress=Progress(on_trial=interrupt), **TINY)
     assert len(list((tmp_path / "trials").glob("*.json"))) == 2
     assert not (tmp_path / "report.html").exists()
     assert len(run(data, tmp_path)[1]) == 2
@@ -106,11 +106,11 @@ def test_an_interrupt_keeps_what_is_finished(data, tmp_path):
 
 @pytest.mark.processes
 def test_an_interrupt_stops_the_workers_too(data, tmp_path):
-    def interrupt(unit, result):
+    def interrupt(trial, result):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit(data, out=tmp_path, jobs=2, hooks=Hooks(on_unit=interrupt), **TINY)
+        audit(data, out=tmp_path, jobs=2, progress=Progress(on_trial=interrupt), **TINY)
     kept = len(list((tmp_path / "trials").glob("*.json")))
     assert 1 <= kept < 4
     assert len(run(data, tmp_path)[1]) == 4 - kept
@@ -163,7 +163,7 @@ def test_the_report_goes_anywhere(finished, tmp_path):
 
 
 def test_an_unknown_configuration_is_refused_before_anything_is_trained(data, monkeypatch):
-    monkeypatch.setattr(work, "run_all", lambda *_: pytest.fail("something was trained"))
+    monkeypatch.setattr(schedule, "run_all", lambda *_: pytest.fail("something was trained"))
     given = {**TINY, "configurations": ("fedavg", "fedavg + divers")}
     with pytest.raises(UserError, match="configuration 'fedavg \\+ divers': unknown defence"):
         audit(data, **given)
@@ -196,9 +196,9 @@ def test_settings_and_keywords_do_not_mix(data):
 def test_a_configuration_that_fails_is_told_and_the_one_as_it_is_must_not(data):
     bad = "fedavg:learning_rate=1e6"
     told = []
-    hooks = Hooks(on_failed=lambda name, why: told.append(name))
-    found = audit(data, jobs=1, hooks=hooks, **{**TINY, "configurations": ("fedavg", bad)})
-    assert told == ["fedavg:learning_rate=1000000.0"]
+    progress = Progress(on_message=told.append)
+    found = audit(data, jobs=1, progress=progress, **{**TINY, "configurations": ("fedavg", bad)})
+    assert told[-1].startswith("fedavg:learning_rate=1000000.0: no figures: training diverged")
     assert found.verdict.sentences[-1].startswith("fedavg:learning_rate=1000000.0 has no figures")
     with pytest.raises(UserError, match="the configuration as it is: training diverged"):
         audit(data, jobs=1, **{**TINY, "configurations": (bad, "fedavg")})
@@ -226,10 +226,10 @@ def test_the_package_offers_it():
 def test_figures_are_written_for_print(data, tmp_path):
     run_it = {**TINY, "seeds": 1, "target": ("u0",)}
     audit(data, out=tmp_path, jobs=1, figures=True, **run_it)
-    names = {path.name for path in Store(tmp_path).figures.iterdir()}
+    names = {path.name for path in AuditFolder(tmp_path).figures.iterdir()}
     assert {"tradeoff-home_error_m.pdf", "tradeoff-emd_paper.png"} <= names
     assert {"where-fedavg-target0.pdf", "rounds-fedavg-target0.png"} <= names
-    for path in Store(tmp_path).figures.iterdir():
+    for path in AuditFolder(tmp_path).figures.iterdir():
         magic = {".pdf": b"%PDF", ".png": b"\x89PNG"}[path.suffix]
         assert path.read_bytes().startswith(magic)
 
@@ -237,11 +237,11 @@ def test_figures_are_written_for_print(data, tmp_path):
 def test_figures_of_an_earlier_audit_go_and_those_of_others_stay(data, tmp_path):
     once = {**TINY, "seeds": 1, "target": ("u0",)}
     audit(data, out=tmp_path, jobs=1, **once)
-    Store(tmp_path).figures.mkdir()
+    AuditFolder(tmp_path).figures.mkdir()
     for name in ("where-old-target0.pdf", "thesis.pdf"):
-        (Store(tmp_path).figures / name).write_text("")
+        (AuditFolder(tmp_path).figures / name).write_text("")
     audit(data, out=tmp_path, jobs=1, figures=True, **once)
-    names = {path.name for path in Store(tmp_path).figures.iterdir()}
+    names = {path.name for path in AuditFolder(tmp_path).figures.iterdir()}
     assert "where-old-target0.pdf" not in names
     assert "thesis.pdf" in names
 
@@ -249,7 +249,7 @@ def test_figures_of_an_earlier_audit_go_and_those_of_others_stay(data, tmp_path)
 def test_the_recommended_configuration_is_the_one_drawn(data, tmp_path):
     given = {**TINY, "seeds": 1, "target": ("u0",), "max_rmse_loss_db": 0.0}
     found = audit(data, out=tmp_path, jobs=1, figures=True, **given)
-    drawn = {path.name for path in Store(tmp_path).figures.glob("where-*.pdf")}
+    drawn = {path.name for path in AuditFolder(tmp_path).figures.glob("where-*.pdf")}
     assert f"where-{found.verdict.advice.configuration}-target0.pdf" in drawn
     assert len(drawn) == len({found.ranking.as_it_is.name, found.verdict.advice.configuration})
 
@@ -257,9 +257,7 @@ def test_the_recommended_configuration_is_the_one_drawn(data, tmp_path):
 def test_the_theorems_are_computed_for_the_first_seed(finished):
     found, _ = finished
     known = {
-        seed: [
-            line["bound_m"] is not None for line in found.content.history if line["seed"] == seed
-        ]
+        seed: [line.bound_m is not None for line in found.content.history if line.seed == seed]
         for seed in found.settings.seeds
     }
     assert all(known[0])
@@ -267,7 +265,7 @@ def test_the_theorems_are_computed_for_the_first_seed(finished):
 
 
 def test_a_bad_address_of_tiles_is_refused_before_anything_is_trained(data, monkeypatch):
-    monkeypatch.setattr(work, "run_all", lambda *_: pytest.fail("something was trained"))
+    monkeypatch.setattr(schedule, "run_all", lambda *_: pytest.fail("something was trained"))
     for tiles in ("foo", "https://t.example.org/{z}/{x}/{y}.png?key={key}"):
         with pytest.raises(UserError, match="tiles must be a web address"):
             audit(data, tiles=tiles, **TINY)

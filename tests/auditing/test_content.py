@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from tests.auditing.making import ranked, ranking
+from tests.auditing.making import make_line, ranked, ranking
 from veilmap.area import Area
 from veilmap.auditing.content import configurations, ground
-from veilmap.auditing.positions import Points, Positions
-from veilmap.auditing.unit import Result
+from veilmap.experiments.positions import Points, Positions
+from veilmap.experiments.result import TrialResult
 from veilmap.geo import Projection
 from veilmap.report.page.content import StepCost
+from veilmap.study.phones import StepSummary
 
 CORNER_M = np.array([500_000.0, 4_000_000.0])
 AREA = Area(500_000.0, 4_000_000.0, 501_000.0, 4_001_000.0)
@@ -40,8 +41,8 @@ def make_positions(**given):
 
 
 def make_result(name="fedavg", **given):
-    history = tuple({"round": t, "start_s": 86_400.0 * t} for t in (1, 3))
-    return Result(name, 0, history=history, positions=make_positions(**given))
+    history = tuple(make_line(t, start_s=86_400.0 * t) for t in (1, 3))
+    return TrialResult(name, 0, history=history, positions=make_positions(**given))
 
 
 def test_metres_become_degrees():
@@ -86,22 +87,24 @@ def test_what_has_no_place_on_earth_is_left_out():
 
 
 def test_without_positions_there_is_no_ground():
-    assert ground([Result("fedavg", 0)], "UTC", None) is None
+    assert ground([TrialResult("fedavg", 0)], "UTC", None) is None
 
 
 def step(seconds, spent):
-    return {
-        "step": "dp:epsilon=100", "seconds": seconds, "peak_mb": 100 * seconds,
-        "learning_seconds": 0.0, "spent": {"epsilon": spent},
-    }  # fmt: skip
+    usual = {"turns": 1, "points_before": 9.0, "points": 9.0, "kept_share": 1.0, "kept_whole": 0}
+    return StepSummary(
+        step="dp:epsilon=100", **usual, centroid_moved_m=None, seconds=seconds,
+        seconds_max=seconds, peak_mb=100 * seconds, learned=0, learning_seconds=0.0,
+        spent={"epsilon": spent},
+    )  # fmt: skip
 
 
 def test_costs_are_means_and_budgets_the_most_spent():
     """0.1 s and 0.3 s are 200 ms; the most memory is 30 MB, the most spent 9."""
     results = [
-        Result("fedavg", 0),
-        Result("fedavg + dp:epsilon=100", 0, steps=(step(0.1, 9.0),)),
-        Result("fedavg + dp:epsilon=100", 1, steps=(step(0.3, 5.0),)),
+        TrialResult("fedavg", 0),
+        TrialResult("fedavg + dp:epsilon=100", 0, steps=(step(0.1, 9.0),)),
+        TrialResult("fedavg + dp:epsilon=100", 1, steps=(step(0.3, 5.0),)),
     ]
     beaten = ranked("fedavg + dp:epsilon=100", 7.0, 10.0, dominated_by="fedavg")
     plain, noisy = configurations(

@@ -4,7 +4,7 @@ from tests.auditing.making import TINY, make_data
 from tests.study.foreign_steps import First
 from veilmap.auditing.advice import train_command, train_toml
 from veilmap.auditing.audit import audit
-from veilmap.auditing.store import Store
+from veilmap.auditing.folder import AuditFolder
 from veilmap.study.settings import RunSettings
 
 
@@ -15,13 +15,13 @@ def test_a_step_of_anybody_is_audited_and_its_stored_runs_are_found_again(tmp_pa
 
     done = audited(First(2))
     assert [result.configuration for result in done.results] == ["fedavg", "fedavg + first:num=2"]
-    assert done.results[1].steps[0]["step"] == "first:num=2"
+    assert done.results[1].steps[0].step == "first:num=2"
     assert ("u0" in done.results[1].positions.chosen) is True
     again = audited(First(2))
     assert again.results[1].seconds == done.results[1].seconds
-    settings = json.loads(Store(tmp_path).results.read_text())["settings"]
+    settings = json.loads(AuditFolder(tmp_path).results.read_text())["settings"]
     assert settings["audit"]["configurations"] == ["fedavg", "first:num=2"]
-    assert "first:num=2" in Store(tmp_path).report.read_text()
+    assert "first:num=2" in AuditFolder(tmp_path).report.read_text()
 
 
 def test_its_advice_names_it_as_a_package_would():

@@ -2,35 +2,17 @@ from math import inf
 
 import pytest
 
+from tests.auditing.making import make_row as row
 from tests.auditing.making import ranked
 from veilmap.auditing.ranking import rank, rank_one
-from veilmap.auditing.unit import Result
-from veilmap.report.page.content import Spread
-
-
-def row(attack="search", seed=0, target="0", *, name="fedavg", rmse_db=5.0, **figures):
-    usual = {
-        "home_error_m": 100.0,
-        "nearest_m": 20.0,
-        "nearest_random_m": 200.0,
-        "emd_m": 50.0,
-        "cloud_emd_m": 40.0,
-        "emd_random_m": 400.0,
-        "emd_paper": 7.0,
-        "distance_m": 60.0,
-        "recall_50m": 0.4,
-        "rmse_constant_db": 6.0,
-        "points_share": 1.0,
-        "true_places": 5,
-    }
-    case = {"configuration": name, "attack": attack, "seed": seed, "target": target}
-    return {**case, "rmse_db": rmse_db, **usual, **figures}
+from veilmap.experiments.result import TrialResult
+from veilmap.metrics.spread import Spread
 
 
 def results(*rows):
-    names = dict.fromkeys(each["configuration"] for each in rows)
+    names = dict.fromkeys(each.configuration for each in rows)
     return [
-        Result(name, 0, rows=tuple(each for each in rows if each["configuration"] == name))
+        TrialResult(name, 0, rows=tuple(each for each in rows if each.configuration == name))
         for name in names
     ]
 
@@ -132,7 +114,7 @@ def test_where_nothing_is_found_the_server_is_infinitely_far():
 
 
 def test_what_failed_is_named_and_not_ranked():
-    bad = Result("fedavg + dp:epsilon=1", 1, failed="training diverged")
+    bad = TrialResult("fedavg + dp:epsilon=1", 1, failed="training diverged")
     found = rank([*results(row(), row(name="fedavg + dp:epsilon=1")), bad])
     assert [each.name for each in found.configurations] == ["fedavg"]
     assert found.failed == {"fedavg + dp:epsilon=1": "training diverged"}

@@ -9,10 +9,10 @@ import pytest
 
 from tests.auditing.making import TINY, make_data
 from tests.auditing.searching import numbers, texts
-from veilmap.auditing import unit
 from veilmap.auditing.audit import audit
-from veilmap.auditing.work import Hooks
 from veilmap.errors import UserError
+from veilmap.experiments import run_trial
+from veilmap.experiments.schedule import Progress
 from veilmap.measurements import Measurements
 
 NAMES = {"u0": "alice-77", "u1": "bob-88"}
@@ -57,8 +57,8 @@ def redacted(data, kept, tmp_path_factory):
     out = tmp_path_factory.mktemp("redacted") / "out"
     shutil.copytree(kept[1], out)
     told = []
-    hooks = Hooks(on_redacted=told.append)
-    found = audit(data, out=out, redact=True, figures=True, hooks=hooks, **GIVEN)
+    progress = Progress(on_message=told.append)
+    found = audit(data, out=out, redact=True, figures=True, progress=progress, **GIVEN)
     return found, out, told
 
 
@@ -111,7 +111,9 @@ def test_the_search_finds_what_is_there(kept, data, tmp_path):
 def test_nothing_of_it_is_in_a_redacted_folder(kept, redacted, data):
     found, out, told = redacted
     assert found.content.ground is None
-    assert told == [4]  # the positions of both configurations, the report and the results
+    # The positions of both configurations, the report and the results.
+    assert told[0].startswith("removed 4 files with positions of an earlier audit")
+    assert "(2 cached)" in told[2]
     assert named(out) == set()
     assert placed(out, data) == set()
     assert from_an_origin(out, data, kept[0]) == set()
@@ -141,14 +143,14 @@ def test_settings_that_name_users_cannot_be_redacted(given):
 
 
 def test_why_a_run_failed_names_nobody(data, tmp_path, monkeypatch):
-    whole = unit._attacked
+    whole = run_trial._trained
 
     def failing(each, measured):
         if "farthest" in each.configuration:
             raise UserError("user 'alice-77' sent no update; choose one of: bob-88")
         return whole(each, measured)
 
-    monkeypatch.setattr(unit, "_attacked", failing)
+    monkeypatch.setattr(run_trial, "_trained", failing)
     for redact in (False, True):
         found = audit(data, out=tmp_path, redact=redact, **GIVEN)
         assert bool(named(tmp_path)) is not redact

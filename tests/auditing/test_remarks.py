@@ -14,7 +14,7 @@ def test_refused_updates_and_a_signal_without_a_map_are_said_in_the_audit(tmp_pa
     found = audit(
         Measurements.of(flat), out=tmp_path / "out", jobs=1, broken=["u1=nan"], target="u0", **ONE
     )
-    rounds = len({line["round"] for line in found.content.history})
+    rounds = len({line.attacked.round for line in found.content.history})
     told = " ".join(found.verdict.sentences)
     assert "The signal is the same in all measurements of the cell: a constant is exact" in told
     assert f"Updates were refused, and the rounds went on without them: fedavg ({rounds})." in told

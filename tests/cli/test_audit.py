@@ -88,7 +88,7 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
     assert content["settings"]["resolved"]["configurations"][0] == "fedavg"
     again, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--redact")
     assert "removed 4 files with positions" in again
-    assert "4 runs, 4 of them from before" in again
+    assert "4 runs (4 cached)" in again
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,6 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_pa
     # The last one may be on the disk and not yet counted.
     assert err in [
         f"stopped; {counted} of 120 runs are kept in {tmp_path / 'a'}; "
-        "the same command goes on from there\n"
+        "rerun the command to resume\n"
         for counted in (kept, kept - 1)
     ]

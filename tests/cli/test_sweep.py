@@ -45,7 +45,7 @@ def test_a_grid_is_run_shown_judged_and_drawn(capsys, spec, campus_file, tmp_pat
     assert rows.height == 4
     assert rows["key_rate"].unique().sort().to_list() == ["0.0001", "0.001"]
     out, _ = run(capsys, "sweep", spec, *given)
-    assert "4 runs, 4 of them from before" in out
+    assert "4 runs (4 cached)" in out
 
 
 def test_two_sweeps_can_be_compared(capsys, spec, campus_file, tmp_path):

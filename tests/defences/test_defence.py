@@ -1,4 +1,3 @@
-import time
 import tracemalloc
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,7 +7,6 @@ import pytest
 
 from tests.conftest import make_local_data
 from tests.defences.fakes import Average, East, First, Twice, turn
-from veilmap.defences import memory as module
 from veilmap.defences.cost import measured
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW
@@ -81,7 +79,9 @@ def test_a_phone_learns_from_its_past_and_in_its_first_round_from_that():
 
 def test_learning_takes_the_time_between_its_begin_and_its_end(monkeypatch):
     clock = iter([10.0, 12.5])
-    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(
+        "veilmap.defences.memory.time", SimpleNamespace(perf_counter=lambda: next(clock))
+    )
     learned, lesson = NEW.learn(Average(), on_a_line(0, 0), {}, turn())
     assert lesson.seconds == 2.5
     assert learned.learn(Average(), on_a_line(0), {}, turn(t=2))[1].seconds is None
@@ -129,16 +129,18 @@ def test_memory_beyond_what_was_held_before_is_measured():
     assert not tracemalloc.is_tracing()
 
 
-def test_time_is_that_of_the_work_without_the_watch():
-    watched = []
+def test_time_is_that_of_the_work_without_the_watch(monkeypatch):
+    """Work of 2 s, which takes 100 s under the watch."""
+    clock = [0.0]
+    monkeypatch.setattr(
+        "veilmap.defences.cost.time", SimpleNamespace(perf_counter=lambda: clock[0])
+    )
 
     def work():
-        watched.append(tracemalloc.is_tracing())
-        time.sleep(0.05)
+        clock[0] += 100.0 if tracemalloc.is_tracing() else 2.0
 
-    _, cost = measured(work)
-    assert watched == [False, True]
-    assert 0.05 <= cost.seconds < 0.1
+    assert measured(work)[1].seconds == 2.0
+    assert clock == [102.0]
 
 
 def test_a_watch_that_was_on_before_stays_on_and_what_it_saw_does_not_count():

@@ -18,9 +18,11 @@ from tests.test_transcript import HEADER as TRANSCRIPT_HEADER
 from tests.test_transcript import NETWORK
 from veilmap import transcript
 from veilmap.area import Area
-from veilmap.auditing.packed_arrays import pack, unpack
 from veilmap.cli.config import flat_settings
-from veilmap.files import parse_json
+from veilmap.experiments.packed_arrays import pack, unpack
+from veilmap.experiments.result import TrialResult
+from veilmap.experiments.store import TrialStore
+from veilmap.experiments.trial import Trial
 from veilmap.flower.journal import finished_rounds
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.admission import read_names
@@ -30,6 +32,8 @@ from veilmap.flower.stage_file import StageFile
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.maps.network_map import NetworkMap
+from veilmap.measurements import Measurements
+from veilmap.metrics.rows import MapFigures, TrialRow
 from veilmap.reproduction.reproduce import findings_of
 from veilmap.signal_map.signal_map import SCHEMA, MapFacts, SignalMap
 from veilmap.study.compare import compare
@@ -37,7 +41,6 @@ from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.prepare import prepare
 from veilmap.study.results import settings_record
 from veilmap.study.settings import RunSettings
-from veilmap.sweeping.record import Record as Finished
 from veilmap.sweeping.spec import read_spec
 from veilmap.transcript import Transcript
 
@@ -147,6 +150,28 @@ def _stage() -> bytes:
         return file.path.read_bytes()
 
 
+@cache
+def _trial() -> tuple[Trial, Measurements]:
+    run = RunSettings.of(interval="1w", hidden=(3,), activations=("relu",), dropout=(0.0,))
+    return Trial("fedavg", run, ()), make_measurements(20)
+
+
+def _trial_file() -> bytes:
+    row = TrialRow("fedavg", "dlg", "u0", 0, MapFigures(4.5, 6.0, None))
+    with TemporaryDirectory() as folder:
+        store = TrialStore(Path(folder))
+        store.save(*_trial(), TrialResult("fedavg", 0, (row,)))
+        (file,) = Path(folder).iterdir()
+        return file.read_bytes()
+
+
+def _load_trial(path: Path) -> None:
+    """A store goes on without a file that is damaged."""
+    store = TrialStore(path.parent)
+    path.replace(store._file(*_trial()))
+    store.load(*_trial())
+
+
 def _giving_up(read: Callable[[Path], object], *errors: type[Exception]) -> Callable[[Path], None]:
     """A reader inside of a command, which goes on without the file after these."""
 
@@ -196,13 +221,8 @@ RECORDS = {
         lambda content: pack({"a": np.frombuffer(content, np.uint8)}),
     ),
     "run.json": Record(
-        _json(Finished("fedavg", 0, ({"attack": "dlg", "rmse_db": 4.5},)).as_dict()),
-        _giving_up(
-            lambda path: Finished.read(parse_json(path.read_bytes())),
-            ValueError,
-            KeyError,
-            TypeError,
-        ),
+        _trial_file(),
+        _load_trial,
     ),
     "secure.json": Record(_stage(), _giving_up(lambda path: StageFile(path).read(), RoundError)),
     "nodes.json": Record(_json({"7": "a", "8": "b"}), lambda path: read_names(path.parent)),

@@ -9,7 +9,7 @@ from tests.maps.making import Bumps, Mean
 from veilmap.errors import UserError
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import federate
-from veilmap.maps.families import MissingMap, map_of_record, map_of_text, map_record
+from veilmap.maps.families import MAP_FAMILIES, MissingMap, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
 
 
@@ -35,11 +35,12 @@ def test_a_map_that_is_not_installed_keeps_its_record():
 
 
 def test_a_text_is_read_with_its_settings():
-    assert map_of_text("network:initialisation=pytorch") == NetworkMap(initialisation="pytorch")
+    made = MAP_FAMILIES.of_text("network:initialisation=pytorch")
+    assert made == NetworkMap(initialisation="pytorch")
     with pytest.raises(
         UserError, match="unknown map 'netwerk'; choose one of: network, or install"
     ):
-        map_of_text("netwerk")
+        MAP_FAMILIES.of_text("netwerk")
 
 
 @pytest.mark.parametrize(

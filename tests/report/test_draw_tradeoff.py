@@ -4,13 +4,12 @@ import pytest
 from veilmap.canvas import png
 from veilmap.errors import UserError
 from veilmap.report.draw_tradeoff import (
-    PLAIN,
     TradeoffPanel,
     draw_tradeoff,
     draw_tradeoffs,
-    family_of,
     spreads,
 )
+from veilmap.report.looks import PLAIN
 
 
 def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
@@ -21,19 +20,6 @@ def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
         "rmse_db": rmse_db,
         "emd_paper": emd_paper,
     }
-
-
-@pytest.mark.parametrize(
-    ("configuration", "family"),
-    [
-        ("fedavg", PLAIN),
-        ("fedavg + diverse:eps_m=50", "diverse"),
-        ("cumulative fedsgd + farthest:eps_m=5,num=3 + dp:epsilon=1", "farthest + dp"),
-        ("fedavg + centre", "centre"),
-    ],
-)
-def test_a_family_is_the_steps_without_their_settings(configuration, family):
-    assert family_of(configuration) == family
 
 
 def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():

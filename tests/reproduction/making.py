@@ -5,7 +5,7 @@ from io import BytesIO
 from PIL import Image
 
 from veilmap.reproduction.board import Board, Entry, Finding, Line
-from veilmap.sweeping.verdict import Outcome
+from veilmap.sweeping.decision import Outcome
 
 HOLDS, FAILS, UNDECIDED, UNKNOWN = Outcome
 

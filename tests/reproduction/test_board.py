@@ -1,12 +1,13 @@
 import pytest
 
+from tests.sweeping.making import make_row
+from veilmap.experiments.result import TrialResult
 from veilmap.reproduction.board import Board, Entry, Finding, Line, findings, paper_text
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.sweeping.claims import claim_of
-from veilmap.sweeping.figures import Figures
-from veilmap.sweeping.record import Record
+from veilmap.sweeping.decision import Outcome
 from veilmap.sweeping.spec import Data, Spec
-from veilmap.sweeping.verdict import Outcome
+from veilmap.sweeping.spec_result import SpecResult
 
 CLAIM = claim_of(
     {
@@ -22,8 +23,8 @@ SPEC = Spec("tab:x", "A table", "", Data(), (), NUMBERS, (CLAIM,))
 
 
 def run_of(eps_m, seed, **emd):
-    rows = tuple({"attack": name, "emd_paper": value} for name, value in emd.items())
-    return {"name": "Diverse", "eps_m": eps_m}, Record("fedavg", seed, rows)
+    rows = tuple(make_row(name, seed, emd_paper=value) for name, value in emd.items())
+    return {"name": "Diverse", "eps_m": eps_m}, TrialResult("fedavg", seed, rows)
 
 
 def figures_of(**by_attack):
@@ -34,7 +35,7 @@ def figures_of(**by_attack):
         for seed in seeds
         for i, eps_m in enumerate((1, 50))
     ]
-    return Figures(tuple(runs))
+    return SpecResult(tuple(runs))
 
 
 def test_the_paper_s_own_attack_decides_and_the_others_stand_beside_it():

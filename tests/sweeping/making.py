@@ -1,4 +1,4 @@
-"""Small data, specs and cases for the tests of sweeps."""
+"""Small data, specs and rows for the tests of sweeps."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,13 +6,12 @@ import polars as pl
 
 from tests.conftest import make_measurements
 from veilmap.measurements import Measurements
-from veilmap.study.attack_settings import AttackSettings
-from veilmap.study.configuration import configure
-from veilmap.study.settings import RunSettings
-from veilmap.sweeping.case import Case
+from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.scores import Scores
 from veilmap.sweeping.claims import claim_of
+from veilmap.sweeping.cohort import Given
+from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Data, Runs, Spec
-from veilmap.sweeping.stage import Given, Stage
 
 TINY = {"interval": "1w", "hidden": (4,), "activations": ("relu",), "dropout": (0.0,)}
 QUICK = {"method": "first_layer"}
@@ -47,21 +46,14 @@ def make_places(east_deg: dict[str, float], rows=20) -> Measurements:
     return Measurements.of(pl.DataFrame(lines, schema_overrides={"time": pl.Datetime("us", "UTC")}))
 
 
-def make_case(data: Measurements, configuration="fedsgd", seed=0, **changes) -> Case:
-    """On all of the data, which ``run_case`` finds under the name ``here``."""
-    stage = Stage.found(data, None)
-    settings = configure(RunSettings.of(**TINY, seed=seed), configuration)
-    attacks = AttackSettings.of(**QUICK, target=stage.target, seed=seed)
-    return Case(
-        **{
-            "data": "here",
-            "settings": settings,
-            "target": stage.target,
-            "area": stage.area,
-            "attacks": attacks,
-            **changes,
-        }
-    )
+def rows_of(*tables) -> list[SweepRow]:
+    """Rows that are keys alone, as published numbers are."""
+    return [SweepRow(table) for table in tables]
+
+
+def make_row(attack="none", seed=0, rmse_db=5.0, **scores) -> TrialRow:
+    found = Scores(rounds=1, **scores) if scores else None
+    return TrialRow("c", attack, None, seed, MapFigures(rmse_db, 6.0, None), scores=found)
 
 
 def make_runs(**changes) -> Runs:

@@ -1,33 +1,31 @@
 import pytest
 
+from veilmap.experiments.result import TrialResult
+from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.scores import Scores
 from veilmap.sweeping.drawings import Drawings
-from veilmap.sweeping.figures import Figures
 from veilmap.sweeping.pictures import picture_of
-from veilmap.sweeping.record import Record
 from veilmap.sweeping.spec import Data, Spec
+from veilmap.sweeping.spec_result import SpecResult
 
 NUMBERS = ({"eps_m": 1, "emd_paper": 9.61, "diverged_share": 0.18},)
 SPEC = Spec("tab:x", "By eps", "", Data(), (), NUMBERS)
 
 
 def run_of(eps_m, seed, emd_paper, attack="dlg"):
-    row = {
-        "configuration": f"fedavg + diverse:eps_m={eps_m}",
-        "attack": attack,
-        "seed": seed,
-        "rmse_db": 5.0 + seed,
-        "emd_paper": emd_paper,
-        "emd_random_paper": 20.0,
-        "diverged_share": 0.25,
-    }
-    return {"name": "Diverse", "eps_m": eps_m}, Record("fedavg", seed, (row,))
+    scores = Scores(1, emd_paper=emd_paper, emd_random_paper=20.0, diverged_share=0.25)
+    name, figures = f"fedavg + diverse:eps_m={eps_m}", MapFigures(5.0 + seed, 6.0, None)
+    row = TrialRow(name, attack, "u0", seed, figures, scores=scores)
+    return {"name": "Diverse", "eps_m": eps_m}, TrialResult("fedavg", seed, (row,))
 
 
-FIGURES = Figures((run_of(1, 0, 7.0), run_of(1, 1, 9.0), run_of(50, 0, 12.0), run_of(50, 1, 14.0)))
+FIGURES = SpecResult(
+    (run_of(1, 0, 7.0), run_of(1, 1, 9.0), run_of(50, 0, 12.0), run_of(50, 1, 14.0))
+)
 
 
 def drawn(found=FIGURES, **picture):
-    # Only maps ask the sweep for positions.
+    # Only maps ask the cohort for the target and the area.
     return Drawings(None, SPEC, found, "dlg").draw(picture_of(picture))
 
 
@@ -88,5 +86,6 @@ def test_a_tradeoff_has_a_panel_for_each_figure_of_privacy():
 def test_without_figures_nothing_is_drawn(kind):
     needed = {"lines": {"x": "eps_m"}, "bars": {}, "tradeoff": {}, "path": {}}[kind]
     figures = {} if kind == "path" else {"figures": ["emd_paper"]}
-    failed = Figures((({"name": "Diverse", "eps_m": 1}, Record("fedavg", 0, failed="diverged")),))
+    run = TrialResult("fedavg", 0, failed="diverged")
+    failed = SpecResult((({"name": "Diverse", "eps_m": 1}, run),))
     assert drawn(failed, kind=kind, **needed, **figures) is None

@@ -2,19 +2,19 @@ import pytest
 
 from tests.sweeping.making import TINY, make_data, make_runs
 from veilmap.errors import UserError
-from veilmap.study.trial import SameRound
+from veilmap.experiments.trial import SameRound
+from veilmap.sweeping.cohort import Cohort
 from veilmap.sweeping.grid import combinations, fill, planned
-from veilmap.sweeping.stage import Stage
 
 
 @pytest.fixture(scope="module")
-def stage():
+def cohort():
     """Two users: u0 is the target and u1 is like them; nobody is dissimilar."""
-    return Stage.found(make_data(), None)
+    return Cohort.found(make_data(), None)
 
 
-def plans(stage, seeds=(0,), **changes):
-    return list(planned(make_runs(**changes), stage, seeds))
+def plans(cohort, seeds=(0,), **changes):
+    return list(planned(make_runs(**changes), cohort, seeds))
 
 
 def test_every_value_is_combined_with_every_other():
@@ -65,14 +65,14 @@ def test_an_unknown_placeholder_is_told_what_it_may_be(text):
         {"label": "{x}"},
     ],
 )
-def test_an_unknown_placeholder_is_a_fault_of_the_spec_wherever_it_stands(stage, wrong):
+def test_an_unknown_placeholder_is_a_fault_of_the_spec_wherever_it_stands(cohort, wrong):
     with pytest.raises(UserError, match=r"cannot fill '\{x\}': 'x'; it may use: target"):
-        plans(stage, **wrong)
+        plans(cohort, **wrong)
 
 
-def test_a_run_has_its_keys_its_seed_and_its_case(stage):
+def test_a_run_has_its_keys_its_seed_and_its_trial(cohort):
     found = plans(
-        stage,
+        cohort,
         seeds=(0, 1),
         configuration="{scheme} + farthest:num={num} (on {target})",
         settings={**TINY, "interval": "{T}"},
@@ -86,51 +86,51 @@ def test_a_run_has_its_keys_its_seed_and_its_case(stage):
     last = found[-1]
     assert last.keys == {"name": "part", "scheme": "SGD", "num": 5, "T": "a"}
     assert last.users == ("u0",)
-    case = last.case
-    assert case.settings.configuration.startswith("fedsgd")
-    assert "num=5" in case.settings.configuration
-    assert case.settings.protection.defended == ("u0",)
-    assert (case.settings.task.interval, case.attacks.who.every) == ("1d", 2)
-    assert (case.seed, case.attacks.who.seed, case.attacks.who.target) == (1, 1, "u0")
-    assert case.same_round == SameRound(2, 3)
-    assert case.keep == {"found"}
-    assert case.area == stage.area
+    trial = last.trial
+    assert trial.settings.configuration.startswith("fedsgd")
+    assert "num=5" in trial.settings.configuration
+    assert trial.settings.protection.defended == ("u0",)
+    assert (trial.settings.task.interval, trial.attacks.who.every) == ("1d", 2)
+    assert (trial.seed, trial.attacks.who.seed, trial.attacks.who.target) == (1, 1, "u0")
+    assert trial.same_round == SameRound(2, 3)
+    assert trial.keep == {"found"}
+    assert trial.area == cohort.area
 
 
-def test_what_is_measured_decides_whether_the_run_is_attacked_or_counted(stage):
+def test_what_is_measured_decides_whether_the_run_is_attacked_or_counted(cohort):
     kinds = {}
     for measures in ("attack", "training", "data"):
-        (plan,) = plans(stage, measures=measures)
-        kinds[measures] = (plan.case.attacks is not None, plan.case.counted)
+        (plan,) = plans(cohort, measures=measures)
+        kinds[measures] = (plan.trial.attacks is not None, plan.trial.counted)
     assert kinds == {"attack": (True, False), "training": (False, False), "data": (False, True)}
 
 
-def test_the_label_starts_at_the_mean_signal_asked_for(stage):
-    found = plans(stage, label="{label}", over={"label": ["target", "cell", "10%"]})
-    labels = [plan.case.attacks.dlg.label_dbm for plan in found]
-    assert labels == [stage.mean_dbm(whose, 0) for whose in ("target", "cell", "10%")]
-    (plan,) = plans(stage)
-    assert plan.case.attacks.dlg.label_dbm is None
+def test_the_label_starts_at_the_mean_signal_asked_for(cohort):
+    found = plans(cohort, label="{label}", over={"label": ["target", "cell", "10%"]})
+    labels = [plan.trial.attacks.dlg.label_dbm for plan in found]
+    assert labels == [cohort.mean_dbm(whose, 0) for whose in ("target", "cell", "10%")]
+    (plan,) = plans(cohort)
+    assert plan.trial.attacks.dlg.label_dbm is None
 
 
-def test_a_role_that_nobody_has_is_planned_with_the_reason(stage):
+def test_a_role_that_nobody_has_is_planned_with_the_reason(cohort):
     found = plans(
-        stage,
+        cohort,
         seeds=(0, 1),
         users=("target", "{role}"),
         over={"with": {"one": {"role": "similar:1"}, "other": {"role": "dissimilar"}}},
     )
-    assert [plan.case is None for plan in found] == [False, False, True, True]
+    assert [plan.trial is None for plan in found] == [False, False, True, True]
     assert found[0].users == ("u0", "u1")
     assert found[2].keys["with"] == "other"
     assert found[3].seed == 1
     assert found[2].why_not == "nobody is dissimilar among the 2 users of the cell"
 
 
-def test_a_wrong_setting_is_a_fault_of_the_spec(stage):
+def test_a_wrong_setting_is_a_fault_of_the_spec(cohort):
     with pytest.raises(UserError, match="unknown scheme 'fedsdg'"):
-        plans(stage, configuration="fedsdg")
+        plans(cohort, configuration="fedsdg")
     with pytest.raises(UserError, match="did you mean 'interval'"):
-        plans(stage, settings={"intervall": "1d"})
+        plans(cohort, settings={"intervall": "1d"})
     with pytest.raises(UserError, match="did you mean 'every'"):
-        plans(stage, attacks={"evry": 2})
+        plans(cohort, attacks={"evry": 2})

@@ -2,9 +2,11 @@ from math import nan
 
 import pytest
 
+from tests.sweeping.making import make_claim
+from tests.sweeping.making import rows_of as keyed
 from veilmap.errors import UserError
 from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
-from veilmap.sweeping.rules.comparisons import Above, Cheapest, Fraction, Order, Ratio, Undominated
+from veilmap.sweeping.rules.comparisons import Above, Cheapest, Order, Ratio, Undominated
 from veilmap.sweeping.rules.kinds import RULES
 from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
@@ -12,11 +14,11 @@ from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 def rows_of(key="k", figure="f", **values):
     """One row for every value; a list gives several rows with the same key."""
     listed = {name: each if isinstance(each, list) else [each] for name, each in values.items()}
-    return [{key: name, figure: each} for name, every in listed.items() for each in every]
+    return keyed(*({key: name, figure: each} for name, every in listed.items() for each in every))
 
 
 def by_step(*values):
-    return [{"x": step, "f": value} for step, value in enumerate(values)]
+    return keyed(*({"x": step, "f": value} for step, value in enumerate(values)))
 
 
 def test_above_compares_means():
@@ -132,20 +134,37 @@ def test_a_bound_takes_one_row_and_cannot_tell_of_none(rule):
 def test_ratio_is_at_most_so_many_times_the_other():
     """7 of 10: 0.75 times 10 leaves 0.5, 0.5 times 10 is 2 too few."""
     rows = rows_of(a=7, b=10)
-    low, high = {"k": "a"}, {"k": "b"}
-    assert Ratio("f", low, high, at_most=0.75).effect(rows) == pytest.approx(0.5)
-    assert Ratio("f", low, high, at_most=0.5).effect(rows) == pytest.approx(-2)
-    assert Ratio("f", low, high, 0.5).values(rows) == [7, 10]
-    assert Ratio("f", low, high, 0.5).effect(rows_of(a=7, b=None)) is None
+    here = {"low": {"k": "a"}, "high": {"k": "b"}}
+    assert Ratio("f", 0.75, **here).effect(rows) == pytest.approx(0.5)
+    assert Ratio("f", 0.5, **here).effect(rows) == pytest.approx(-2)
+    assert Ratio("f", 0.5, **here).values(rows) == [7, 10]
+    assert Ratio("f", 0.5, **here).effect(rows_of(a=7, b=None)) is None
 
 
 def test_fraction_is_of_another_figure_of_the_same_rows():
     """5.3 of 21.33 is below a third by 1.81, and above a fifth by 1.034."""
-    rows = [{"emd": 5.3, "random": 21.33}]
-    assert Fraction("emd", "random", {}, at_most=1 / 3).effect(rows) == pytest.approx(1.81)
-    assert Fraction("emd", "random", {}, at_most=0.2).effect(rows) == pytest.approx(-1.034)
-    assert Fraction("emd", "random", {}, 0.2).values(rows) == [5.3, 21.33]
-    assert Fraction("emd", "random", {}, 0.2).effect([{"emd": 5.3}]) is None
+    rows, of = keyed({"emd": 5.3, "random": 21.33}), {"where": {}, "of": "random"}
+    assert Ratio("emd", 1 / 3, **of).effect(rows) == pytest.approx(1.81)
+    assert Ratio("emd", 0.2, **of).effect(rows) == pytest.approx(-1.034)
+    assert Ratio("emd", 0.2, **of).values(rows) == [5.3, 21.33]
+    assert Ratio("emd", 0.2, **of).effect(keyed({"emd": 5.3})) is None
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"low": {}}, {"where": {}}, {"low": {}, "high": {}, "of": "random"}, {"of": "x"}]
+)
+def test_a_ratio_is_of_two_places_or_of_two_figures(given):
+    with pytest.raises(UserError, match=r"at_most 0\.5 needs low and high, or where and of"):
+        Ratio("f", 0.5, **given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("ratio", {"low": {"k": "a"}, "high": {"k": "b"}}), ("fraction", {"where": {}, "of": "g"})],
+)
+def test_both_spellings_are_read_from_specs(kind, settings):
+    claim = make_claim(kind, figure="f", at_most=0.5, **settings)
+    assert claim.rule == Ratio("f", 0.5, **settings)
 
 
 def test_least_is_against_the_best_of_the_others():
@@ -163,7 +182,8 @@ def test_a_run_that_failed_cannot_be_the_least():
 
 
 def priced(name, private, price):
-    return {"name": name, "emd": private, "rmse": price}
+    (row,) = keyed({"name": name, "emd": private, "rmse": price})
+    return row
 
 
 def cheapest(at_least=21.0):

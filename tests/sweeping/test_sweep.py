@@ -5,39 +5,43 @@ import pytest
 
 from tests.sweeping.making import TINY, make_data, make_given, make_places, make_runs, make_spec
 from veilmap.errors import UserError
+from veilmap.experiments import run_trial
+from veilmap.experiments.schedule import Progress
+from veilmap.experiments.store import TrialStore
 from veilmap.sweeping import sweep as sweeping
-from veilmap.sweeping import work
+from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.spec import Data
-from veilmap.sweeping.stage import Given
-from veilmap.sweeping.store import Store
-from veilmap.sweeping.sweep import Hooks, Sweep
+from veilmap.sweeping.sweep import Sweep
 
 GIVEN = make_given()
 
 
 class Told:
-    """Remembers what the hooks were told."""
+    """Remembers what the callbacks were given."""
 
     def __init__(self):
-        self.began, self.cases = [], []
+        self.began, self.trials, self.messages = [], [], []
 
     @property
-    def hooks(self):
-        return Hooks(
-            on_begin=lambda runs, kept: self.began.append((runs, kept)),
-            on_run=lambda case, record: self.cases.append(case),
+    def progress(self):
+        return Progress(
+            on_begin=lambda trials, cached: self.began.append((trials, cached)),
+            on_trial=lambda trial, result: self.trials.append(trial),
+            on_message=self.messages.append,
         )
 
 
 def timeless(figures):
     """All rows of all tables but for the seconds."""
     tables = ("runs", "rounds", "training", "gradient")
-    return {table: [{**row, "seconds": 0} for row in figures.rows(table)] for table in tables}
+    return {
+        table: [{**row.as_dict(), "seconds": 0} for row in figures.rows(table)] for table in tables
+    }
 
 
 def swept(*specs, out=None, jobs=1, seeds=(0, 1), given=GIVEN):
     told = Told()
-    figures = Sweep(specs, seeds, given).run(out, jobs, told.hooks)
+    figures = Sweep(specs, seeds, given).run(out, jobs, told.progress)
     return figures, told
 
 
@@ -45,14 +49,14 @@ def test_a_sweep_runs_every_combination_with_every_seed():
     spec = make_spec(make_runs(over={"T": ["1d", "1w"]}, settings={**TINY, "interval": "{T}"}))
     figures, told = swept(spec)
     rows = figures["spec"].rows()
-    assert [(row["T"], row["seed"]) for row in rows] == [
+    assert [(row.value("T"), row.value("seed")) for row in rows] == [
         ("1d", 0),
         ("1d", 1),
         ("1w", 0),
         ("1w", 1),
     ]
     assert told.began == [(4, 0)]
-    assert len(told.cases) == 4
+    assert len(told.trials) == 4
 
 
 def test_two_specs_share_a_run_which_keeps_what_either_wants(tmp_path):
@@ -60,11 +64,11 @@ def test_two_specs_share_a_run_which_keeps_what_either_wants(tmp_path):
     other = make_spec(make_runs(name="yours", keep=("past",)), label="other")
     figures, told = swept(one, other, out=tmp_path, seeds=(0,))
     assert told.began == [(1, 0)]
-    assert [case.keep for case in told.cases] == [{"found", "past"}]
-    ((mine, record),), ((yours, same),) = figures["one"].runs, figures["other"].runs
-    assert record is same
+    assert [trial.keep for trial in told.trials] == [{"found", "past"}]
+    ((mine, result),), ((yours, same),) = figures["one"].runs, figures["other"].runs
+    assert result is same
     assert (mine["name"], yours["name"]) == ("mine", "yours")
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.glob("*.json"))) == 1
 
 
 def test_a_run_made_again_to_keep_more_keeps_what_it_kept_before(tmp_path):
@@ -72,7 +76,7 @@ def test_a_run_made_again_to_keep_more_keeps_what_it_kept_before(tmp_path):
     other = make_spec(make_runs(keep=("past",)), label="other")
     swept(one, out=tmp_path, seeds=(0,))
     _, told = swept(other, out=tmp_path, seeds=(0,))
-    assert [case.keep for case in told.cases] == [{"found", "past"}]
+    assert [trial.keep for trial in told.trials] == [{"found", "past"}]
     _, told = swept(one, out=tmp_path, seeds=(0,))
     assert told.began == [(1, 1)]
 
@@ -94,17 +98,17 @@ def test_a_stopped_sweep_goes_on_and_gives_the_same_figures(tmp_path):
     spec = make_spec(make_runs(over={"T": ["1d", "1w"]}, settings={**TINY, "interval": "{T}"}))
     whole, _ = swept(spec)
 
-    def stop(case, record):
+    def stop(trial, result):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Sweep([spec], (0, 1), GIVEN).run(tmp_path, 1, Hooks(on_run=stop))
+        Sweep([spec], (0, 1), GIVEN).run(tmp_path, 1, Progress(on_trial=stop))
     assert len(list(tmp_path.iterdir())) == 1
     figures, told = swept(spec, out=tmp_path)
     assert told.began == [(4, 1)]
     assert timeless(figures["spec"]) == timeless(whole["spec"])
     again, told = swept(spec, out=tmp_path)
-    assert (told.began, told.cases) == ([(4, 4)], [])
+    assert (told.began, told.trials) == ([(4, 4)], [])
     assert again["spec"].rows() == figures["spec"].rows()
 
 
@@ -114,7 +118,7 @@ def test_the_figures_do_not_depend_on_the_number_of_jobs():
     alone, _ = swept(spec)
     at_once, told = swept(spec, jobs=2)
     assert timeless(at_once["spec"]) == timeless(alone["spec"])
-    assert len(told.cases) == 4
+    assert len(told.trials) == 4
 
 
 def test_a_damaged_run_is_run_again(tmp_path):
@@ -133,25 +137,26 @@ def test_a_run_that_diverges_is_recorded_and_the_rest_goes_on(tmp_path):
     )
     figures, _ = swept(make_spec(runs), out=tmp_path)
     found = figures["spec"]
-    assert {row["rate"] for row in found.rows()} == {1e-3}
+    assert {row.value("rate") for row in found.rows()} == {1e-3}
     assert [keys["rate"] for keys, _ in found.failed] == [1e3, 1e3]
     assert all("training diverged" in why for _, why in found.failed)
     _, told = swept(make_spec(runs), out=tmp_path)
     assert told.began == [(4, 4)]
+    assert told.messages == ["4 runs (4 cached)"]
 
 
 def test_an_error_of_ours_is_recorded_the_rest_goes_on_and_it_is_tried_again(tmp_path, monkeypatch):
-    real = work.trial
+    real = run_trial.prepare
 
-    def broken(data, settings, attacks, **keywords):
+    def broken(data, settings):
         if settings.task.seed == 0:
             raise ZeroDivisionError("no good")
-        return real(data, settings, attacks, **keywords)
+        return real(data, settings)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "trial", broken)
+        patch.setattr(run_trial, "prepare", broken)
         figures, _ = swept(make_spec(), out=tmp_path)
-    assert [row["seed"] for row in figures["spec"].rows()] == [1]
+    assert [row.value("seed") for row in figures["spec"].rows()] == [1]
     assert [why for _, why in figures["spec"].failed] == ["ZeroDivisionError: no good"]
     figures, told = swept(make_spec(), out=tmp_path)
     assert told.began == [(2, 1)]
@@ -169,12 +174,12 @@ def test_a_run_that_the_data_do_not_allow_is_a_failure_without_work():
 
 def test_what_is_counted_has_one_seed():
     figures, _ = swept(make_spec(make_runs(measures="data")), seeds=(3, 4, 5))
-    assert [row["seed"] for row in figures["spec"].rows()] == [3]
+    assert [row.value("seed") for row in figures["spec"].rows()] == [3]
 
 
 def test_nothing_is_written_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Store, "save", None)
+    monkeypatch.setattr(TrialStore, "save", None)
     swept(make_spec(), seeds=(0,))
     assert list(tmp_path.iterdir()) == []
 
@@ -202,7 +207,7 @@ def test_a_source_is_read_once(sources):
 
 def test_roles_that_a_spec_gives_go_before_those_found(sources):
     found = {
-        name: Sweep([spec], (0,)).stage(spec)
+        name: Sweep([spec], (0,)).cohort(spec)
         for name, spec in {
             "none": make_spec(),
             "some": make_spec(data=Data(target="t", dissimilar="d", area_of=("target",))),
@@ -210,8 +215,8 @@ def test_roles_that_a_spec_gives_go_before_those_found(sources):
         }.items()
     }
     roles = {
-        name: (stage.target, stage.similar, stage.dissimilar, set(stage.background))
-        for name, stage in found.items()
+        name: (cohort.target, cohort.similar, cohort.dissimilar, set(cohort.background))
+        for name, cohort in found.items()
     }
     assert roles["none"] == ("t", ("b", "c", "d"), "f", {"e"})
     assert roles["all"] == ("b", ("f",), "t", {"e"})
@@ -226,11 +231,11 @@ def test_a_target_that_is_not_there_is_refused(sources):
 
 def test_given_data_take_the_place_of_those_of_the_spec(sources):
     spec = make_spec(data=Data("london", cell="x455", target="3", similar=("1",)))
-    stage = Sweep([spec], (0,), GIVEN).stage(spec)
+    cohort = Sweep([spec], (0,), GIVEN).cohort(spec)
     assert sources == []
-    assert (stage.target, stage.similar) == ("u0", ("u1",))
+    assert (cohort.target, cohort.similar) == ("u0", ("u1",))
     other = replace(GIVEN, target="u1")
-    assert Sweep([spec], (0,), other).stage(spec).target == "u1"
+    assert Sweep([spec], (0,), other).cohort(spec).target == "u1"
 
 
 def test_given_data_have_their_own_cell_of_a_rank():
@@ -241,4 +246,4 @@ def test_given_data_have_their_own_cell_of_a_rank():
     given = Given(replace(data, table=table))
     for rank, name in ((1, "a"), (2, "b"), (3, "c"), (9, "c")):
         spec = make_spec(data=Data(cell_rank=rank))
-        assert Sweep([spec], (0,), given).stage(spec).data.cells == [name]
+        assert Sweep([spec], (0,), given).cohort(spec).data.cells == [name]

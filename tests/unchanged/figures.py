@@ -127,22 +127,32 @@ def of_sweep(folder: Path, swept: Any) -> Figures:
             }
             for verdict in verdicts
         ),
-        "rounds": columns(swept.figures.rows("rounds")),
-        "training": columns(swept.figures.rows("training")),
-        "gradient": columns(swept.figures.rows("gradient")),
-        "kept": columns(_kept(record) for _, record in swept.figures.runs),
+        "rounds": columns(row.as_dict() for row in swept.figures.rows("rounds")),
+        "training": columns(row.as_dict() for row in swept.figures.rows("training")),
+        "gradient": columns(row.as_dict() for row in swept.figures.rows("gradient")),
+        "kept": columns(_kept(result) for _, result in swept.figures.runs),
     }
 
 
-def _kept(record: Any) -> Figures:
+def _kept(result: Any) -> Figures:
     """Of the places found, of DLG's path and of the points chosen: how many, and their middle."""
-    kept = {
-        "found": [line for every in record.found.values() for line in every],
-        "path": record.path,
-        "chosen": [line for every in record.chosen.values() for line in every],
-    }
+    positions = result.positions
+    if positions is None:
+        return {"found": 0, "path": 0, "chosen": 0}
+    found = [
+        (t, *_rounded(xy_m))
+        for points in positions.tried.values()
+        for t, xy_m in zip(points.rounds.tolist(), points.xy_m, strict=True)
+    ]
+    chosen = [_rounded(xy_m) for points in positions.chosen.values() for xy_m in points.xy_m]
+    kept = {"found": found, "path": [*map(_rounded, positions.path_m)], "chosen": chosen}
     middles = {name: np.mean(lines, axis=0).tolist() for name, lines in kept.items() if lines}
     return {name: len(lines) for name, lines in kept.items()} | _flat(middles)
+
+
+def _rounded(xy_m: np.ndarray) -> tuple[float, ...]:
+    """To a centimetre, as places were recorded."""
+    return tuple(round(float(value), 2) for value in xy_m)
 
 
 def of_reproduction(folder: Path) -> Figures:

@@ -6,17 +6,16 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
+from veilmap.auditing.answer import Advice
+from veilmap.auditing.narrative import but, hidden, loss
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
-from veilmap.auditing.words import but, hidden, loss
-from veilmap.report.page.content import Advice
+from veilmap.metrics.figure_names import HOME_ERROR
 from veilmap.settings import parse, plain, toml
 from veilmap.shell import option_words
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.settings import RunSettings, SettingsFile
-
-_HOME = "home_error_m"
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def _home_m(ranked: Ranked) -> float:
 
 
 def _about(ranked: Ranked) -> str:
-    return f"{ranked.name}, {hidden(ranked, _HOME)}, {loss(ranked)}"
+    return f"{ranked.name}, {hidden(ranked, HOME_ERROR)}, {loss(ranked)}"
 
 
 def _asked(most_db: float | None, least_m: float | None) -> str:

@@ -1,26 +1,34 @@
 """The audit behind ``veilmap audit``: a panel of configurations, trained, attacked, compared."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.conclusion import conclude
-from veilmap.auditing.finished import Audit
+from veilmap.auditing.folder import AuditFolder
+from veilmap.auditing.narrative import about_configuration, about_data, about_trials
 from veilmap.auditing.panel import panel
+from veilmap.auditing.plan import AuditPlan
+from veilmap.auditing.redaction import without_names
 from veilmap.auditing.settings import AuditSettings
-from veilmap.auditing.store import Store
-from veilmap.auditing.work import Hooks, Work
 from veilmap.errors import UserError
+from veilmap.experiments.pool import all_jobs
+from veilmap.experiments.result import TrialResult
+from veilmap.experiments.schedule import Progress, run_trials
+from veilmap.experiments.store import TrialStore
+from veilmap.experiments.trial import Trial
 from veilmap.files import json_bytes, written
 from veilmap.measurements import Measurements
 from veilmap.report.frame.policy import tile_origin
 from veilmap.report.page.page import page_html, page_mode
 from veilmap.sources.reader import read
-from veilmap.study.pool import all_jobs
 
 
 def audit(
-    data: Measurements | str | Path = "campus",
+    data: Measurements | str | Path | Callable[[], Measurements] = "campus",
     settings: AuditSettings | None = None,
     *,
     out: str | Path | None = None,
@@ -28,25 +36,28 @@ def audit(
     figures: bool = False,
     tiles: str | None = None,
     jobs: int | None = None,
+    fresh: bool = False,
     command: str = "veilmap.audit",
-    hooks: Hooks = Hooks(),
+    progress: Progress = Progress(),
     **keywords: Any,
 ) -> Audit:
     """How near the server comes to users' homes, and what keeps it away at which price.
 
     Args:
-        data: the measurements, or a file of them, or a simulated world.
+        data: the measurements, or a file of them, or a simulated world, or a function that reads
+            them, which is called once the settings are known to be right.
         settings: everything that decides the audit; or give ``keywords`` instead, such as
             ``cell="x204", seeds=5, targets=3, max_rmse_loss_db=0.3``.
-        out: a folder for the report and what it is made of. The same call later goes on from what
-            is finished there.
+        out: a folder for the report and the results of its trials. The same call later reuses what
+            is cached there.
         redact: keep figures only, and no position.
         figures: also write figures for print, as PDF and PNG.
         tiles: the address of a server of map tiles for the report.
-        jobs: how many runs at once; by default one per core. Within ``joblib.parallel_config`` they
-            go to the backend set there, for example to the machines of a Dask cluster.
+        jobs: how many trials at once; by default one per core. Within ``joblib.parallel_config``
+            they go to the backend set there, for example to the machines of a Dask cluster.
+        fresh: compute again what is cached in ``out``.
         command: how the audit was called, for the report.
-        hooks: who is told how it gets on.
+        progress: callbacks.
         **keywords: single settings by name, instead of ``settings``.
 
     Raises:
@@ -57,32 +68,74 @@ def audit(
     if jobs is not None and jobs < 1:
         raise UserError(f"jobs must be at least 1, got {jobs}")
     if tiles is not None:
-        tile_origin(tiles)  # refuses now what the report would refuse after all runs
+        tile_origin(tiles)  # refuses now what the report would refuse after all trials
     settings = settings or AuditSettings.of(**keywords)
-    store = None if out is None else Store(out)
-    with nullcontext() if store is None else store.held():
-        if store is not None:
-            store.refuse_taken()
-        runs = panel(settings)
-        measured = data if isinstance(data, Measurements) else read(data)
-        work = Work(measured, settings, runs, redact)
-        if store is not None and redact:
-            hooks.on_redacted(store.drop_positions())
-        results = work.run(store, jobs or all_jobs(), hooks)
-        finished = conclude(work, results, command)
-        if store is not None:
-            _write(finished, store, figures, tiles)
-    return finished
+    runs = panel(settings)
+    folder = None if out is None else AuditFolder(out)
+    with nullcontext() if folder is None else folder.held():
+        plan = AuditPlan.of(_read(data), settings, runs, redact)
+        results = _run(plan, folder, jobs or all_jobs(), fresh, progress)
+        audited = conclude(plan, results, command)
+        if folder is not None:
+            _write(audited, folder, figures, tiles)
+    return audited
 
 
-def _write(finished: Audit, store: Store, figures: bool, tiles: str | None) -> None:
+def _read(data: Measurements | str | Path | Callable[[], Measurements]) -> Measurements:
+    if isinstance(data, Measurements):
+        return data
+    return read(data) if isinstance(data, str | Path) else data()
+
+
+def _run(
+    plan: AuditPlan, folder: AuditFolder | None, jobs: int, fresh: bool, progress: Progress
+) -> list[TrialResult]:
+    """One result per configuration and seed, in the order of the panel."""
+    if folder is not None and plan.redact:
+        removed = folder.drop_positions()
+        if removed:
+            progress.on_message(
+                f"removed {removed} files with positions of an earlier audit from {folder.path}"
+            )
+
+    def begin(trials: int, cached: int) -> None:
+        progress.on_message(about_data(plan))
+        progress.on_message(about_trials(plan, trials, cached))
+        progress.on_begin(trials, cached)
+
+    def without_users(result: TrialResult) -> TrialResult:
+        if not plan.redact or result.failed is None:
+            return result
+        return replace(result, failed=without_names(result.failed, plan.data.users))
+
+    finished: dict[str, list[TrialResult]] = {}
+
+    def tell(trial: Trial, result: TrialResult) -> None:
+        own = finished.setdefault(trial.configuration, [])
+        own.append(result)
+        if len(own) == len(plan.settings.seeds):
+            progress.on_message(about_configuration(trial.configuration, own))
+
+    return run_trials(
+        plan.trials(),
+        {"": plan.data},
+        None if folder is None else TrialStore(folder.trials),
+        jobs,
+        replace(progress, on_begin=begin),
+        fresh=fresh,
+        revise=without_users,
+        on_result=tell,
+    )
+
+
+def _write(audited: Audit, folder: AuditFolder, figures: bool, tiles: str | None) -> None:
     if figures:
         # Matplotlib is slow to load and needed only here.
         from veilmap.auditing.figures import write_figures
 
-        write_figures(finished, store.figures)
-    mode = page_mode(finished.content)
-    page = page_html(finished.content, tiles).encode()
-    results = {store.results: json_bytes(finished.as_json())}
-    with written(results, mode), written({store.report: page}, mode):
+        write_figures(audited, folder.figures)
+    mode = page_mode(audited.content)
+    page = page_html(audited.content, tiles).encode()
+    results = {folder.results: json_bytes(audited.as_json())}
+    with written(results, mode), written({folder.report: page}, mode):
         pass  # the results get their name last

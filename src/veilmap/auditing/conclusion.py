@@ -1,12 +1,15 @@
-"""From the results of all runs to a finished audit."""
+"""From the results of all trials to a finished audit."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from veilmap.auditing.advice import advice, choose
+from veilmap.auditing.answer import Advice, Answer
+from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
-from veilmap.auditing.finished import Audit
+from veilmap.auditing.narrative import headline, knows, oracle, scarcity, sentences
+from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranking, rank
 from veilmap.auditing.redaction import (
     command_without_places,
@@ -16,85 +19,80 @@ from veilmap.auditing.redaction import (
     without_places,
 )
 from veilmap.auditing.remarks import remarks
-from veilmap.auditing.unit import Result, Row
-from veilmap.auditing.words import headline, knows, oracle, scarcity, sentences
-from veilmap.auditing.work import Work
 from veilmap.errors import UserError
-from veilmap.report.page.content import Advice, Content, Made, Verdict
+from veilmap.experiments.result import TrialResult
+from veilmap.report.page.content import Content, Made
 from veilmap.settings import plain, toml
 from veilmap.study.attack_notation import method_name
 from veilmap.study.prepare import Prepared
 from veilmap.study.results import versions
 
 
-def conclude(work: Work, results: Sequence[Result], command: str) -> Audit:
+def conclude(plan: AuditPlan, results: Sequence[TrialResult], command: str) -> Audit:
     """Compare the configurations and say what comes out.
 
     Raises:
         UserError: the configuration as it is has no figures.
     """
-    if work.redact:
-        names = dict(zip(work.targets, work.names, strict=True))
-        results = [renamed(each, names) for each in results]
+    if plan.redact:
+        results = [renamed(each, plan.pseudonyms) for each in results]
     ranking = rank(results)
-    as_it_is = next(iter(work.runs))
+    as_it_is = next(iter(plan.runs))
     if as_it_is in ranking.failed:
         raise UserError(f"{as_it_is}, the configuration as it is: {ranking.failed[as_it_is]}")
-    made = _made(work, command, sum(each.seconds for each in results))
+    made = _made(plan, command, sum(each.seconds for each in results))
+    answer = _answer(plan, ranking, results)
     return Audit(
-        settings=work.settings,
+        settings=plan.settings,
         ranking=ranking,
-        content=_content(work, ranking, results, made),
+        verdict=answer,
+        content=_content(plan, ranking, answer, results, made),
         results=tuple(results),
-        record=_record(work, made),
+        record=_record(plan, made),
     )
 
 
-def _content(work: Work, ranking: Ranking, results: Sequence[Result], made: Made) -> Content:
-    verdict = _verdict(work, ranking, results)
-    advised = verdict.advice
+def _content(
+    plan: AuditPlan, ranking: Ranking, answer: Answer, results: Sequence[TrialResult], made: Made
+) -> Content:
+    advised = answer.advice
     recommended = advised.configuration if advised and advised.is_met else None
-    data, tower = work.prepared.data, work.settings.audit.tower
+    data, tower = plan.data, plan.settings.audit.tower
     return Content(
-        title=f"Privacy audit of {data.source}, cell {work.prepared.cell}",
-        verdict=verdict,
-        targets=work.names,
-        attacks=tuple(map(method_name, work.settings.audit.method)),
+        title=f"Privacy audit of {data.source}, cell {plan.prepared.cell}",
+        answer=answer,
+        targets=plan.names,
+        attacks=tuple(map(method_name, plan.settings.audit.method)),
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
-        history=[_single(line) for each in results for line in each.history],
+        history=[line for each in results for line in each.history],
         rmse_constant_db=ranking.as_it_is.rmse_constant_db,
         made=made,
         ground=ground(results, data.timezone, tower),
     )
 
 
-def _single(line: Row) -> Row:
-    """Without the lists in it, which are no column of a table."""
-    return {name: value for name, value in line.items() if not isinstance(value, list | tuple)}
-
-
-def _verdict(work: Work, ranking: Ranking, results: Sequence[Result]) -> Verdict:
+def _answer(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) -> Answer:
     used = dict.fromkeys(name for each in results for name in each.oracle)
-    return Verdict(
-        headline=headline(ranking, work.names),
+    return Answer(
+        headline=headline(ranking, plan.names),
         sentences=(
-            *scarcity(work.prepared),
+            *scarcity(plan.prepared),
             *sentences(ranking),
-            *remarks(work.prepared, results),
+            *remarks(plan.prepared, results),
         ),
-        knows=knows(work.settings),
+        knows=knows(plan.settings),
         oracle=oracle(list(used)),
-        advice=_advice(work, ranking),
+        advice=_advice(plan, ranking),
     )
 
 
-def _advice(work: Work, ranking: Ranking) -> Advice | None:
-    choice = choose(ranking, work.settings.audit)
+def _advice(plan: AuditPlan, ranking: Ranking) -> Advice | None:
+    choice = choose(ranking, plan.settings.audit)
     if choice is None:
         return None
-    run, read_with = work.runs[choice.ranked.name], work.prepared.data.read_with
-    if not work.redact:
+    run, read_with = plan.runs[choice.ranked.name], plan.data.read_with
+    if not plan.redact:
         return advice(choice, run, read_with)
     if run.task.area is not None:
         note = "The area is left out below; add yours: --area WEST SOUTH EAST NORTH."
@@ -102,38 +100,38 @@ def _advice(work: Work, ranking: Ranking) -> Advice | None:
     return advice(choice, run_without_places(run), read_without_places(read_with))
 
 
-def _made(work: Work, command: str, seconds: float) -> Made:
+def _made(plan: AuditPlan, command: str, seconds: float) -> Made:
     return Made(
-        command=command_without_places(command) if work.redact else command,
-        settings_toml=toml(_resolved(work)),
-        seeds=work.settings.seeds,
+        command=command_without_places(command) if plan.redact else command,
+        settings_toml=toml(_resolved(plan)),
+        seeds=plan.settings.seeds,
         versions=versions(),
-        data=_about_data(work.prepared),
+        data=_about_data(plan.prepared),
         seconds=seconds,
     )
 
 
-def _resolved(work: Work) -> dict[str, Any]:
+def _resolved(plan: AuditPlan) -> dict[str, Any]:
     """A settings file that makes the same audit: cell and targets by name, columns as read."""
-    settings, read_with = work.settings, work.prepared.data.read_with
-    audit = replace(settings.audit, target=work.targets, targets=1)
-    settings = replace(settings, task=replace(settings.task, cell=work.prepared.cell), audit=audit)
-    if work.redact:
+    settings, read_with = plan.settings, plan.data.read_with
+    audit = replace(settings.audit, target=plan.targets, targets=1)
+    settings = replace(settings, task=replace(settings.task, cell=plan.prepared.cell), audit=audit)
+    if plan.redact:
         settings, read_with = without_places(settings), read_without_places(read_with)
     reading = {name: dict(read_with.get(name, {})) for name in ("columns", "reading")}
     return {**plain(settings), **{name: table for name, table in reading.items() if table}}
 
 
-def _record(work: Work, made: Made) -> dict[str, Any]:
-    settings = without_places(work.settings) if work.redact else work.settings
+def _record(plan: AuditPlan, made: Made) -> dict[str, Any]:
+    settings = without_places(plan.settings) if plan.redact else plan.settings
     return {
         **plain(settings),
         "resolved": {
             "command": made.command,
-            "targets": list(work.names),
-            "configurations": list(work.runs),
+            "targets": list(plan.names),
+            "configurations": list(plan.runs),
             "seeds": list(made.seeds),
-            "redacted": work.redact,
+            "redacted": plan.redact,
         },
         "data": made.data,
         "versions": made.versions,

@@ -7,15 +7,15 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from veilmap.auditing.positions import Point, Points, Positions
 from veilmap.auditing.ranking import Ranked, Ranking
-from veilmap.auditing.unit import Result
+from veilmap.experiments.positions import Point, Points, Positions
+from veilmap.experiments.result import TrialResult
 from veilmap.geo import Projection
 from veilmap.report.page.content import Configuration, Found, Ground, Overlay, StepCost, Track
 
 
 def configurations(
-    ranking: Ranking, results: Sequence[Result], recommended: str | None
+    ranking: Ranking, results: Sequence[TrialResult], recommended: str | None
 ) -> tuple[Configuration, ...]:
     """One line of the panel each."""
     return tuple(
@@ -36,14 +36,15 @@ def configurations(
 
 
 def ground(
-    results: Sequence[Result], timezone: str, tower_deg: tuple[float, float] | None
+    results: Sequence[TrialResult], timezone: str, tower_deg: tuple[float, float] | None
 ) -> Ground | None:
     """All positions, of the first seed, in the rounds of all; None if none were kept."""
     kept = {r.configuration: r.positions for r in results if r.positions is not None}
     if not kept:
         return None
     first = next(iter(kept.values()))
-    starts = {line["round"]: line["start_s"] for r in results for line in r.history}
+    lines = [line.attacked for r in results for line in r.history]
+    starts = {line.round: line.start_s for line in lines}
     rounds = sorted(starts)
     project = Projection(first.epsg)
     return Ground(
@@ -72,21 +73,19 @@ def ground(
     )
 
 
-def _costs(ranked: Ranked, results: Sequence[Result]) -> tuple[StepCost, ...]:
+def _costs(ranked: Ranked, results: Sequence[TrialResult]) -> tuple[StepCost, ...]:
     """Step by step, over the seeds: mean time, most memory, most spent."""
     runs = [each.steps for each in results if each.configuration == ranked.name]
     found = []
     for same in zip(*runs, strict=True):
-        spent = {
-            name: max(step["spent"].get(name, 0.0) for step in same) for name in same[0]["spent"]
-        }
+        names = same[0].spent
         found.append(
             StepCost(
-                step=same[0]["step"],
-                milliseconds=1000 * fmean(step["seconds"] for step in same),
-                peak_mb=max(step["peak_mb"] for step in same),
-                learning_seconds=fmean(step["learning_seconds"] for step in same),
-                spent=spent,
+                step=same[0].step,
+                milliseconds=1000 * fmean(step.seconds for step in same),
+                peak_mb=max(step.peak_mb for step in same),
+                learning_seconds=fmean(step.learning_seconds for step in same),
+                spent={name: max(step.spent.get(name, 0.0) for step in same) for name in names},
             )
         )
     return tuple(found)

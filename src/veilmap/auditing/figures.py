@@ -7,22 +7,22 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
-from veilmap.auditing.finished import Audit
-from veilmap.auditing.positions import Points, Positions
-from veilmap.auditing.unit import Result
+from veilmap.auditing.audit_result import Audit
 from veilmap.canvas import pdf, png
+from veilmap.experiments.file_names import readable
+from veilmap.experiments.positions import Points, Positions
+from veilmap.experiments.result import TrialResult
 from veilmap.files import OPEN, PRIVATE, written
-from veilmap.local_data import LocalData
+from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.report.draw_whereabouts import draw_whereabouts
-from veilmap.study.file_names import readable
 
 _KINDS = ("tradeoff", "where", "rounds")
 # What the trade-off is drawn by, and how its axis reads.
 _TRADEOFFS = {
-    "home_error_m": "error of home, m: up is private",
-    "emd_paper": "EMD, √m: up is private",
+    HOME_ERROR: "error of home, m: up is private",
+    EMD: "EMD, √m: up is private",
 }
 
 
@@ -45,7 +45,7 @@ def write_figures(audit: Audit, folder: Path) -> None:
 
 
 def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
-    rows = audit.content.rows
+    rows = [row.as_dict() for row in audit.content.rows]
     for figure, label in _TRADEOFFS.items():
         if any(row[figure] is not None for row in rows):
             yield f"tradeoff-{figure}", draw_tradeoff(rows, figure, label, audit.content.title)
@@ -63,7 +63,7 @@ def _compared(audit: Audit) -> tuple[str, str]:
 
 
 def _of_target(
-    result: Result, positions: Positions, user: str, number: int
+    result: TrialResult, positions: Positions, user: str, number: int
 ) -> Iterator[tuple[str, Figure]]:
     name = readable(result.configuration)
     found = {
@@ -71,10 +71,9 @@ def _of_target(
         for attack, owner in positions.locations
         if owner == user
     }
-    truth = {t: _local_data(positions.truth[user], t) for t in _rounds(positions.truth[user])}
-    norms = {
-        line["round"]: line["layer_norms"] for line in result.history if line["target"] == user
-    }
+    truth = positions.truth[user].by_round()
+    own = [line.attacked for line in result.history if line.target == user]
+    norms = {line.round: [norm or 0.0 for norm in line.layer_norms] for line in own}
     title = f"Where the server places user {user} ({result.configuration})"
     where = draw_whereabouts(found, truth, positions.area, title)
     yield f"where-{name}-target{number}", where
@@ -83,25 +82,26 @@ def _of_target(
 
 
 def _reconstructions(
-    result: Result, positions: Positions, attack: str, user: str
+    result: TrialResult, positions: Positions, attack: str, user: str
 ) -> list[Reconstruction]:
     """What was found, as the attack gave it."""
     locations, clouds = positions.locations[attack, user], positions.clouds[attack, user]
+    lines = [line.attacked for line in result.history if line.target == user]
     return [
         Reconstruction(
-            round=line["round"],
+            round=line.round,
             user=user,
-            start_s=line["start_s"],
-            n=line["n"],
-            xy_m=_location_m(locations, line["round"]),
-            cosine=np.nan if line["cosine"] is None else line["cosine"],
-            iterations=line["iterations"],
-            seconds=line["seconds"],
-            outcome=Outcome[line["outcome"].upper()],
-            cloud=_cloud(clouds, line["round"]),
+            start_s=line.start_s,
+            n=line.n,
+            xy_m=_location_m(locations, line.round),
+            cosine=np.nan if line.cosine is None else line.cosine,
+            iterations=line.iterations,
+            seconds=line.seconds,
+            outcome=Outcome[line.outcome.upper()],
+            cloud=_cloud(clouds, line.round),
         )
-        for line in result.history
-        if line["attack"] == attack and line["target"] == user
+        for line in lines
+        if line.attack == attack
     ]
 
 
@@ -115,12 +115,3 @@ def _cloud(points: Points, t: int) -> Cloud:
     return (
         Cloud(points.xy_m[own], points.weights[own]) if own.any() else Cloud.at(np.full(2, np.nan))
     )
-
-
-def _rounds(points: Points) -> list[int]:
-    return [int(t) for t in np.unique(points.rounds)]
-
-
-def _local_data(points: Points, t: int) -> LocalData:
-    xy_m = points.xy_m[points.rounds == t]
-    return LocalData(xy_m, np.zeros(len(xy_m)), np.zeros(len(xy_m)))

@@ -7,7 +7,7 @@ from veilmap.auditing.base import AuditTraining
 from veilmap.auditing.settings import AuditSettings
 from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, refuse, shown
-from veilmap.federation.side_knowledge import configuration_name
+from veilmap.federation.side_knowledge import configuration_name, scheme_text
 from veilmap.study.configuration import Configuration, configuration_text, configure
 from veilmap.study.settings import RunSettings
 
@@ -55,7 +55,7 @@ def name_of(run: RunSettings, base: RunSettings) -> str:
     Unlike the name of a run alone it leaves out what all have in common, such as the rate.
     """
     parts = [*run.protection.texts, *run.task.centre]
-    scheme = run.training.as_text(base.training)
+    scheme = scheme_text(run.map, run.training, base.training)
     return configuration_name(scheme, parts, run.protection.defended)
 
 

@@ -4,20 +4,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from statistics import fmean, median, median_high, median_low
+from typing import TypeVar
 
-from veilmap.auditing.unit import Result, Row
-from veilmap.report.page.content import Spread, Strongest
+from veilmap.experiments.result import TrialResult
+from veilmap.metrics.figure_names import EMD, HOME_ERROR
+from veilmap.metrics.rows import TrialRow
+from veilmap.metrics.spread import Spread, Strongest
+
+Key = TypeVar("Key")
 
 # A figure, and which of two is worse for the user.
 FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
-    "home_error_m": min,
+    HOME_ERROR: min,
     "nearest_m": min,
-    "emd_paper": min,
+    EMD: min,
     "distance_m": min,
     "recall_50m": max,
 }
 # By what configurations are compared, the first that all of them have.
-_PRIVACY = ("home_error_m", "emd_paper")
+_PRIVACY = (HOME_ERROR, EMD)
 # Above this share of what random points reach, an attack found nothing.
 _NO_BETTER = 0.95
 
@@ -29,7 +34,7 @@ class Ranked:
     Attributes:
         name: of the configuration.
         rmse_db: on the test data.
-        rmse_constant_db: of a map that says the same everywhere.
+        rmse_constant_db: of the constant (mean) baseline.
         rmse_loss_db: against the configuration as it is.
         points_share: which part of the targets' measurements was trained on.
         strongest: by figure, under the attack that does best by it.
@@ -90,7 +95,7 @@ class Ranking:
         return tuple(sorted(free, key=lambda each: each.rmse_db.median))
 
 
-def rank(results: Sequence[Result]) -> Ranking:
+def rank(results: Sequence[TrialResult]) -> Ranking:
     """Compare configurations by RMSE and by what the strongest attack is left with.
 
     An attacker chooses a method, not a lucky seed: the strongest attack for a figure is the one
@@ -113,31 +118,31 @@ def rank(results: Sequence[Result]) -> Ranking:
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
 
-def rank_one(rows: Sequence[Row], usual_db: float | None = None) -> Ranked:
+def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
     """One configuration alone; ``usual_db`` is the RMSE as it is."""
     best = {figure: _strongest(rows, figure) for figure in FIGURES}
     strongest = {figure: each for figure, each in best.items() if each is not None}
-    rmse_db = _spread(list({row["seed"]: row["rmse_db"] for row in rows}.values()))
-    random_m, homes_m = (_known(rows, name) for name in ("nearest_random_m", "home_error_m"))
+    rmse_db = Spread.of([*{row.seed: _known([row], "rmse_db")[0] for row in rows}.values()])
+    random_m, homes_m = (_known(rows, name) for name in ("nearest_random_m", HOME_ERROR))
     return Ranked(
-        name=rows[0]["configuration"],
+        name=rows[0].configuration,
         rmse_db=rmse_db,
-        rmse_constant_db=fmean(row["rmse_constant_db"] for row in rows),
+        rmse_constant_db=fmean(_known(rows, "rmse_constant_db")),
         rmse_loss_db=0.0 if usual_db is None else rmse_db.median - usual_db,
-        points_share=fmean(row["points_share"] for row in rows),
+        points_share=fmean(_known(rows, "points_share")),
         strongest=strongest,
         over_targets={f: _over_targets(rows, f, each) for f, each in strongest.items()},
         home_at_worst_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
-        seeds=len({row["seed"] for row in rows}),
-        is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
-        top_places=fmean(row["true_places"] for row in rows),
+        seeds=len({row.seed for row in rows}),
+        is_blind=all(_is_beaten(own) for own in _by(rows, lambda row: row.attack).values()),
+        top_places=fmean(_known(rows, "true_places")),
     )
 
 
-def _strongest(rows: Sequence[Row], figure: str) -> Strongest | None:
+def _strongest(rows: Sequence[TrialRow], figure: str) -> Strongest | None:
     """Of the attacks that have the figure in most runs."""
-    by_attack = _by(rows, "attack")
+    by_attack = _by(rows, lambda row: row.attack)
     found = {attack: _median(own, figure) for attack, own in by_attack.items()}
     medians = {attack: value for attack, value in found.items() if isfinite(value)}
     if not medians:
@@ -148,12 +153,12 @@ def _strongest(rows: Sequence[Row], figure: str) -> Strongest | None:
     return Strongest(attack, Spread(worst, min(known), max(known)))
 
 
-def _over_targets(rows: Sequence[Row], figure: str, strongest: Strongest) -> tuple[float, ...]:
-    own = [row for row in rows if row["attack"] == strongest.attack]
-    return tuple(_median(each, figure) for each in _by(own, "target").values())
+def _over_targets(rows: Sequence[TrialRow], figure: str, strongest: Strongest) -> tuple[float, ...]:
+    own = [row for row in rows if row.attack == strongest.attack]
+    return tuple(_median(each, figure) for each in _by(own, lambda row: row.target).values())
 
 
-def _median(rows: Sequence[Row], figure: str) -> float:
+def _median(rows: Sequence[TrialRow], figure: str) -> float:
     """Over all rows; infinite where most of them do not have the figure.
 
     Of two in the middle it is the one that is worse for the user: a mean of 10 m and 2,280 m would
@@ -164,7 +169,7 @@ def _median(rows: Sequence[Row], figure: str) -> float:
     return median_low(values) if FIGURES[figure] is min else median_high(values)
 
 
-def _is_beaten(rows: Sequence[Row]) -> bool:
+def _is_beaten(rows: Sequence[TrialRow]) -> bool:
     """Random points do as well; where nothing lies in the area, nothing was found."""
     near_m, random_near_m = (_known(rows, name) for name in ("nearest_m", "nearest_random_m"))
     if near_m and random_near_m and median(near_m) < median(random_near_m) / 2:
@@ -201,16 +206,13 @@ def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
     return mine != yours and all(a >= b for a, b in zip(mine, yours, strict=True))
 
 
-def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by(rows: Sequence[TrialRow], key: Callable[[TrialRow], Key]) -> dict[Key, list[TrialRow]]:
+    found: dict[Key, list[TrialRow]] = {}
     for row in rows:
-        found.setdefault(row[column], []).append(row)
+        found.setdefault(key(row), []).append(row)
     return found
 
 
-def _known(rows: Sequence[Row], figure: str) -> list[float]:
-    return [row[figure] for row in rows if row[figure] is not None]
-
-
-def _spread(values: Sequence[float]) -> Spread:
-    return Spread(median_low(values), min(values), max(values))
+def _known(rows: Sequence[TrialRow], figure: str) -> list[float]:
+    values = (row.figure(figure) for row in rows)
+    return [value for value in values if value is not None]

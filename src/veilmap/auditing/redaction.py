@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from veilmap.auditing.settings import AuditSettings
-from veilmap.auditing.unit import Result, Row
 from veilmap.errors import UserError
+from veilmap.experiments.result import TrialResult
 from veilmap.study.settings import RunSettings
 
 
-def pseudonyms(users: Sequence[str]) -> tuple[str, ...]:
+def pseudonyms(users: Sequence[str]) -> dict[str, str]:
     """``no. 1`` and so on: what users are called where their names must not be."""
-    return tuple(f"no. {number}" for number in range(1, len(users) + 1))
+    return {user: f"no. {number}" for number, user in enumerate(users, 1)}
 
 
 def refuse_named_users(runs: Mapping[str, RunSettings]) -> None:
@@ -28,13 +28,17 @@ def refuse_named_users(runs: Mapping[str, RunSettings]) -> None:
             )
 
 
-def renamed(result: Result, names: Mapping[Any, Any]) -> Result:
-    """The same of users by other names, or by numbers."""
-
-    def of_other(rows: Iterable[Row]) -> tuple[Row, ...]:
-        return tuple({**row, "target": names[row["target"]]} for row in rows)
-
-    return replace(result, rows=of_other(result.rows), history=of_other(result.history))
+def renamed(result: TrialResult, names: Mapping[str, str]) -> TrialResult:
+    """The same of users by other names."""
+    return replace(
+        result,
+        rows=tuple(replace(row, target=names[str(row.target)]) for row in result.rows),
+        history=tuple(replace(line, target=names[line.target]) for line in result.history),
+        training=tuple(
+            replace(each, refused={names[user]: why for user, why in each.refused.items()})
+            for each in result.training
+        ),
+    )
 
 
 def without_names(text: str, users: Iterable[str]) -> str:

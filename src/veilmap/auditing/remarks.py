@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from veilmap.auditing.unit import Result
+from veilmap.experiments.result import TrialResult
 from veilmap.study.degenerate import degenerate
 from veilmap.study.prepare import Prepared
 
 
-def remarks(prepared: Prepared, results: Sequence[Result]) -> Iterator[str]:
+def remarks(prepared: Prepared, results: Sequence[TrialResult]) -> Iterator[str]:
     """Of the data, and of updates that were refused."""
-    for told in degenerate(prepared):
-        yield f"{told[0].upper()}{told[1:]}."
+    for remark in degenerate(prepared):
+        yield f"{remark[0].upper()}{remark[1:]}."
     refused: dict[str, int] = {}
     for each in results:
         if each.refused:

@@ -8,12 +8,12 @@ from typing import Any
 
 from veilmap.cli.console import say, stdout, table, tell
 from veilmap.errors import unknown_choice
+from veilmap.metrics.figure_names import MAIN
 from veilmap.study.compare import compare
 from veilmap.study.comparison import Comparison, Matched, Paired
 from veilmap.study.results import NO_ATTACK
 from veilmap.wording import plural
 
-FIGURES = ("rmse_db", "emd_paper", "diverged_share", "distance_m", "home_error_m")
 DATA = {
     True: "data: the same",
     False: "data: not the same",
@@ -46,7 +46,7 @@ def compare_(
         return
     say(f"A: {a}\nB: {b}")
     _show_settings(found)
-    _show_figures(found, figures or FIGURES)
+    _show_figures(found, figures or MAIN)
     _show_only(found)
 
 

@@ -7,7 +7,8 @@ from cyclopts import Parameter
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions
-from veilmap.cli.sweeping import other_data, swept_with
+from veilmap.cli.running import other_data, trials_shown
+from veilmap.cli.timing import Pace
 from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims
 from veilmap.reproduction.labels import paper_specs
@@ -29,13 +30,14 @@ def reproduce_(
     beside: Path | None = None,
     page: Path | None = None,
     jobs: int | None = None,
+    fresh: bool = False,
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
 ) -> None:
     """Run tables and figures of the paper, and decide every claim that they carry.
 
-    On the simulated campus and London, or on any measurements. Ctrl-C keeps what is finished, and
-    the same command goes on from there.
+    On the simulated campus and London, or on any measurements. Ctrl-C keeps what is finished; rerun
+    the command to resume.
 
     Args:
         labels: as in the paper, such as tab:radiocells; "all" for everything.
@@ -49,6 +51,7 @@ def reproduce_(
         beside: the --out of a reproduction on other data, whose findings stand beside these.
         page: also write the board as this Markdown file, with its pictures in a folder beside it.
         jobs: how many runs at once; by default one per core.
+        fresh: compute again what is cached in out.
     """
     if list:
         _show_labels()
@@ -57,7 +60,8 @@ def reproduce_(
         raise UserError("no label is given; name some, or all, or look them up with --list")
     paper_specs(labels)  # refuses unknown ones before the data are read
     given = other_data(data, columns, reading)
-    with swept_with(out) as hooks:
+    pace = Pace()
+    with trials_shown(out, pace) as shown:
         done = reproduce(
             labels,
             out=out,
@@ -69,8 +73,10 @@ def reproduce_(
             beside=beside,
             page=page,
             jobs=jobs,
-            hooks=hooks,
+            fresh=fresh,
+            progress=shown,
         )
+    say(pace.words())
     _show(done.board)
     say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")
 

@@ -2,26 +2,17 @@
 
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions
-from veilmap.cli.sweeping import other_data, swept_with
+from veilmap.cli.running import other_data, trials_shown
+from veilmap.cli.timing import Pace
+from veilmap.metrics.figure_names import MAIN, figure_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
-from veilmap.sweeping.figure_names import figure_name
 from veilmap.sweeping.files import summary
-from veilmap.sweeping.selection import numbers
-from veilmap.sweeping.swept import Swept, sweep
-
-# A figure and the head of its column, short for a terminal.
-_FIGURES = {
-    "rmse_db": "RMSE, dB",
-    "emd_paper": "EMD, √m",
-    "diverged_share": "diverged, %",
-    "distance_m": "off, m",
-    "home_error_m": "home, m",
-}
+from veilmap.sweeping.selection import SweepRow, numbers
+from veilmap.sweeping.sweep_result import SweepResult, sweep
 
 
 def sweep_(
@@ -34,14 +25,15 @@ def sweep_(
     seeds: int = 3,
     quick: bool = False,
     jobs: int | None = None,
+    fresh: bool = False,
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
 ) -> None:
     """Run every combination of a grid of settings with every seed, and compare.
 
     The file (TOML) names the data, the settings, what the grid goes over, and if you like claims to
-    decide and pictures to draw; docs/sweeps.md shows one. Ctrl-C keeps what is finished, and the
-    same command goes on from there; a file that has grown adds only what is new.
+    decide and pictures to draw; docs/sweeps.md shows one. Ctrl-C keeps what is finished; rerun the
+    command to resume. A file that has grown adds only what is new.
 
     Args:
         file: the grid, a TOML file.
@@ -52,10 +44,12 @@ def sweep_(
         seeds: how often everything is run.
         quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
         jobs: how many runs at once; by default one per core.
+        fresh: compute again what is cached in out.
     """
     given = other_data(data, columns, reading)
-    with swept_with(out) as hooks:
-        swept = sweep(
+    pace = Pace()
+    with trials_shown(out, pace) as shown:
+        result = sweep(
             file,
             out=out,
             data=given,
@@ -64,18 +58,20 @@ def sweep_(
             seeds=seeds,
             quick=quick,
             jobs=jobs,
-            hooks=hooks,
+            fresh=fresh,
+            progress=shown,
         )
-    _show(swept)
-    say(f"\nwrote {out}: {', '.join(('results.json', 'rows.parquet', *swept.pictures))}")
+    say(pace.words())
+    _show(result)
+    say(f"\nwrote {out}: {', '.join(('results.json', 'rows.parquet', *result.pictures))}")
 
 
-def _show(swept: Swept) -> None:
-    spec, figures = swept.spec, swept.figures
+def _show(result: SweepResult) -> None:
+    spec, figures = result.spec, result.figures
     found = summary(figures)
     keys = list(dict.fromkeys(key for each, _, _ in found for key in each))
-    shown = [name for name in _FIGURES if any(numbers(rows, name) for _, _, rows in found)]
-    heads = [*keys, "attack", *(_FIGURES[name] for name in shown)]
+    shown = [name for name in MAIN if any(numbers(rows, name) for _, _, rows in found)]
+    heads = [*keys, "attack", *(figure_name(name).head for name in shown)]
     lines = table(spec.title, *heads, left=len(keys) + 1)
     for each, attack, rows in found:
         names = [str(each.get(key, "")) for key in keys]
@@ -83,13 +79,13 @@ def _show(swept: Swept) -> None:
     stdout.print(lines)
     for keys_of, why in figures.failed:
         say(f"no figures: {', '.join(map(str, keys_of.values()))}: {why}")
-    for under in swept.verdicts:
-        for verdict in under:
-            whose = "" if verdict.attack is None else f" under {verdict.attack}"
-            say(f"{verdict.outcome.words}{whose}: {verdict.claim.says}")
+    for under in result.verdicts:
+        for decided in under:
+            whose = "" if decided.attack is None else f" under {decided.attack}"
+            say(f"{decided.outcome.words}{whose}: {decided.claim.says}")
 
 
-def _spread(rows: list[Any], figure: str) -> str:
+def _spread(rows: list[SweepRow], figure: str) -> str:
     """The mean over the seeds ± their standard deviation."""
     values, name = numbers(rows, figure), figure_name(figure)
     if not values:

@@ -23,6 +23,7 @@ from veilmap.cli.warnings import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
 from veilmap.federation.plan import Training
+from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
 from veilmap.rounds import SPLITS, Split
@@ -36,7 +37,7 @@ from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings, Task
-from veilmap.study.train import RoundRecord, Run, train
+from veilmap.study.train import Run, train
 from veilmap.wording import counted, plural
 
 # Above this share of the constant's RMSE the map is called no better than the constant.

@@ -9,6 +9,7 @@ from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.plan import Training
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
+from veilmap.strategy import as_text
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,6 @@ class SideKnowledge:
     defence: tuple[str, ...] = ()
     defended: tuple[str, ...] = ()
 
-    @property
-    def configuration(self) -> str:
-        """The scheme and the defences by name: ``fedavg + diverse:eps_m=50``."""
-        offset = f"centre:offset_dbm={self.label_offset_dbm:g}"
-        centre = [offset] if self.label_offset_dbm else []
-        return configuration_name(self.training.as_text(), [*self.defence, *centre], self.defended)
-
 
 @dataclass(frozen=True)
 class Header:
@@ -54,6 +48,25 @@ class Header:
             UserError: the map is of another family.
         """
         return dense_network(self.map)
+
+    @property
+    def configuration(self) -> str:
+        """The scheme and the defences by name: ``fedavg + diverse:eps_m=50``."""
+        known = self.side_knowledge
+        offset = f"centre:offset_dbm={known.label_offset_dbm:g}"
+        parts = [*known.defence, *([offset] if known.label_offset_dbm else [])]
+        return configuration_name(scheme_text(self.map, known.training), parts, known.defended)
+
+
+def scheme_text(family: MapFamily, training: Training, base: Training = Training()) -> str:
+    """How the map is made: ``fedavg``; another family by its own name, with what is not usual.
+
+    Where several have a ``base`` in common, usual is what that has.
+    """
+    scheme = training.as_text(base)
+    if isinstance(family, Network):
+        return scheme
+    return as_text(family) if training == base else JOINED_BY.join([as_text(family), scheme])
 
 
 def configuration_name(scheme: str, parts: Sequence[str], defended: Sequence[str]) -> str:

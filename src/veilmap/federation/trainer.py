@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from veilmap.bounded_executor import ahead
+from veilmap.bounded_executor import map_bounded
 from veilmap.defences.declarations import acts_on_points
 from veilmap.federation.client import dropout, mini_batches
 from veilmap.federation.map_family import WEIGHTS, Arrays
@@ -46,7 +46,9 @@ class OnThreads:
             yield from (plan.map.answer(*job) for job in jobs)
             return
         with ThreadPoolExecutor(threads) as pool:
-            yield from ahead(pool, lambda job: plan.map.answer(*job), jobs, IN_FLIGHT * threads)
+            yield from map_bounded(
+                pool, lambda job: plan.map.answer(*job), jobs, IN_FLIGHT * threads
+            )
 
 
 @dataclass(frozen=True)

@@ -71,4 +71,4 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
     if settings.protection.defended:
         yield UserError("nodes decide for themselves; leave out --defended")
     if settings.protection.oracle:
-        yield UserError("nodes have no sample of others' data; choose gan:learns_from=past")
+        yield UserError("nodes have no sample of others' data; choose learns_from=past")

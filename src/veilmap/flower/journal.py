@@ -111,7 +111,7 @@ class Journal:
     def _results(self) -> dict[str, Any]:
         last = self.history[-1]
         row = result_row(
-            self._header.side_knowledge.configuration,
+            self._header.configuration,
             self.campaign.seed,
             rounds=len(self.history),
             rmse_db=last.rmse_db,

@@ -12,19 +12,12 @@ from veilmap.federation.map_family import Arrays, Footing, MapFamily, Prediction
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
 from veilmap.maps.network_map import NetworkMap
-from veilmap.notation import object_of
-from veilmap.plugins import registered_class, registered_names
+from veilmap.registry import Registry
 from veilmap.settings import parse, plain
-from veilmap.strategy import strategy_faults
 
-GROUP = "veilmap.maps"
-MAPS: dict[str, type] = {"network": NetworkMap}
 VERBS = ("start", "answer", "combine", "predict")
-
-
-def map_of_text(text: str) -> MapFamily:
-    """The family that a text such as ``network`` or ``mine:width=32`` stands for."""
-    return checked_map(object_of(text, lambda name: registered_class(GROUP, MAPS, name)))
+# The module of a TorchMap is a function, which no text makes again.
+MAP_FAMILIES: Registry[MapFamily] = Registry("map", {"network": NetworkMap}, VERBS, as_text=False)
 
 
 def checked_map(given: object) -> MapFamily:
@@ -33,7 +26,7 @@ def checked_map(given: object) -> MapFamily:
     Raises:
         UserError: it is a class, no frozen dataclass, has no name, or lacks a verb.
     """
-    refuse(strategy_faults(given, "map", VERBS))
+    refuse(MAP_FAMILIES.faults(given))
     return cast("MapFamily", given)
 
 
@@ -49,9 +42,9 @@ def map_of_record(record: object) -> MapFamily:
     if not isinstance(record, Mapping) or not isinstance(record.get("name"), str):
         raise UserError(f"map must be an object with a name, got {shown(record)}; add the name")
     name, settings = record["name"], {key: record[key] for key in record if key != "name"}
-    if name not in registered_names(GROUP, MAPS):
+    if name not in MAP_FAMILIES.names:
         return MissingMap(name, settings)
-    return checked_map(parse(registered_class(GROUP, MAPS, name), settings, f"map {shown(name)}"))
+    return checked_map(parse(MAP_FAMILIES.class_of(name), settings, f"map {shown(name)}"))
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class Scores:
 
     def figures(self) -> dict[str, Any]:
         """All but the places, which are positions."""
-        return {name: value for name, value in self.as_dict().items() if name != "places"}
+        return {name: value for name, value in vars(self).items() if name != "places"}
 
     def text(self, name: str, spec: str = "") -> str:
         """One figure as text in a format such as ``,.0f``; a dash where it is not defined."""

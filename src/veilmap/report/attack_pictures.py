@@ -28,10 +28,10 @@ def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
     title = f"Where the server places {who} ({run.configuration})"
     yield "whereabouts.png", draw_whereabouts(found, run.truth, run.area, title)
     yield "rounds.png", draw_rounds(found, run.truth, run.norms, f"{who}, round by round")
-    walked = [each for each in found.get("dlg", ()) if each.path_m is not None]
+    walked = [each for every in found.values() for each in every if each.path_m is not None]
     if walked:
         each = _densest(walked)
-        title = f"The way of one DLG attack ({run.configuration})"
+        title = f"The way of one attack ({run.configuration})"
         yield "path.png", draw_path(each, _truth(run, each), run.area, title)
     mapped = [each for each in found.get("heatmap", ()) if np.isfinite(each.xy_m).all()]
     if mapped:

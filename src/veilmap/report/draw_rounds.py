@@ -1,6 +1,7 @@
 """Success of the attacks per round, and the norm of the gradient that they read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +11,8 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.local_data import LocalData
-from veilmap.report.sheet import COLOURS, MARKERS, say
+from veilmap.report.looks import Look, attack_looks
+from veilmap.report.sheet import MARKERS, say
 
 _LAYER_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")  # from dark to light
 
@@ -30,14 +32,16 @@ def draw_rounds(
     """
     figure = fitted_sheet((10.5, 8.0))
     cosine, distance, norm = figure.subplots(3, 1, sharex=True)
-    _draw_lines(cosine, _cosines(method_results), COLOURS)
+    looks = attack_looks(method_results)
+    _draw_lines(cosine, _cosines(method_results), looks)
     cosine.set_ylabel("cosine of the leaked gradient\nand the one explained", fontsize=9)
     if truth:
-        _draw_lines(distance, _distances_m(method_results, truth), COLOURS)
+        _draw_lines(distance, _distances_m(method_results, truth), looks)
     else:
         say(distance, "no truth given")
     distance.set_ylabel("distance from\nthe centroid in m", fontsize=9)
-    _draw_lines(norm, _by_layer(norms), _LAYER_COLOURS)
+    by_layer = _by_layer(norms)
+    _draw_lines(norm, by_layer, _layer_looks(by_layer))
     norm.set_ylabel("norm of the\nleaked gradient", fontsize=9)
     norm.set_xlabel("round", fontsize=9)
     norm.xaxis.set_major_locator(MaxNLocator(12, integer=True, min_n_ticks=1))
@@ -89,11 +93,16 @@ def _medians(values: Sequence[tuple[int, float]]) -> Line:
     return {number: float(np.median(each)) if each else np.nan for number, each in by_round.items()}
 
 
-def _draw_lines(axes: Axes, lines: Mapping[str, Line], colours: Sequence[str]) -> None:
-    for index, (name, line) in enumerate(lines.items()):
+def _layer_looks(lines: Iterable[str]) -> dict[str, Look]:
+    layers = zip(lines, cycle(_LAYER_COLOURS), cycle(MARKERS), strict=False)
+    return {name: Look(colour, colour, marker) for name, colour, marker in layers}
+
+
+def _draw_lines(axes: Axes, lines: Mapping[str, Line], looks: Mapping[str, Look]) -> None:
+    for name, line in lines.items():
         axes.plot(
-            list(line), list(line.values()), color=colours[index % len(colours)], linewidth=1.4,
-            marker=MARKERS[index % len(MARKERS)], markersize=4.5, label=as_written(name),
+            list(line), list(line.values()), color=looks[name].colour, linewidth=1.4,
+            marker=looks[name].marker, markersize=4.5, label=as_written(name),
         )  # fmt: skip
     if not np.isfinite([value for line in lines.values() for value in line.values()]).any():
         say(axes, "nothing to show")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from math import ceil, inf, isfinite
 from typing import Any
 
@@ -11,29 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from veilmap.canvas import as_written, fitted_sheet
-from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError
+from veilmap.report.looks import PLAIN, defence_looks, family_of, scheme_of
 from veilmap.report.mark_labels import Mark, label_marks
 from veilmap.report.number_axes import figure_axis
 from veilmap.report.sheet import LABEL, WIDTH, head, legend_below, plain_panel
 from veilmap.report.strength import strengths
 
-PLAIN = "no defence"
-# Okabe and Ito's, told apart by the colour-blind; a defence looks the same in all pictures.
-_STYLES = {
-    PLAIN: ("black", "*"),
-    "centre": ("#E69F00", "o"),
-    "random": ("#999999", "s"),
-    "diverse": ("#009E73", "^"),
-    "farthest": ("#CC79A7", "D"),
-    "dp": ("#D55E00", "v"),
-    "geoind": ("#0072B2", "P"),
-    "gan": ("#56B4E9", "X"),
-}
 _RUINED = 6  # times the least RMSE
 _COLUMNS = 2
 _HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
-_COMBINED = (("#882255", "<"), ("#117733", ">"), ("#332288", "h"), ("#AA4499", "d"))
 
 
 @dataclass(frozen=True)
@@ -134,35 +120,20 @@ def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) ->
     ]
 
 
-def family_of(configuration: str) -> str:
-    """The steps without their settings: ``diverse`` of ``fedavg + diverse:eps_m=50``."""
-    _, *steps = configuration.split(JOINED_BY)
-    return JOINED_BY.join(step.partition(":")[0] for step in steps) or PLAIN
-
-
-def scheme_of(configuration: str) -> str:
-    """``fedsgd`` of ``fedsgd:learning_rate=0.001 + centre``."""
-    return configuration.partition(JOINED_BY)[0].partition(":")[0]
-
-
 def _looks(configurations: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
     """Colour, marker and label by scheme and family; a second scheme has hollow markers."""
     schemes = list(dict.fromkeys(map(scheme_of, configurations)))
-    combined = cycle(_COMBINED)
-    styles: dict[str, tuple[str, str]] = {}
-    for family in map(family_of, configurations):
-        if family not in styles:
-            styles[family] = _STYLES.get(family) or next(combined)
+    looks = defence_looks(map(family_of, configurations))
     return {
         (scheme, family): {
-            "color": colour,
-            "marker": marker,
-            "markerfacecolor": colour if scheme == schemes[0] else "white",
+            "color": look.colour,
+            "marker": look.marker,
+            "markerfacecolor": look.colour if scheme == schemes[0] else "white",
             "markersize": 9 if family == PLAIN else 5,
             "label": family if scheme == schemes[0] else f"{family} ({scheme})",
         }
         for scheme in schemes
-        for family, (colour, marker) in styles.items()
+        for family, look in looks.items()
     }
 
 

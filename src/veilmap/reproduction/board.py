@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from veilmap.metrics.figure_names import figure_name
 from veilmap.sweeping.claims import Claim
-from veilmap.sweeping.figure_names import figure_name
-from veilmap.sweeping.figures import DLG, Figures, verdicts
+from veilmap.sweeping.decision import Decision, Outcome
+from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Spec
-from veilmap.sweeping.verdict import Outcome, Verdict
+from veilmap.sweeping.spec_result import DLG, SpecResult, decisions
 
 # The paper's own attacker decides; the others stand beside it.
 THE_PAPERS = DLG
@@ -136,24 +137,24 @@ def duration(seconds: float) -> str:
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
-def findings(spec: Spec, figures: Figures) -> list[Finding]:
+def findings(spec: Spec, result: SpecResult) -> list[Finding]:
     """What came of each claim of a spec."""
     return [
         _finding(claim, under)
-        for claim, under in zip(spec.claims, verdicts(spec.claims, figures), strict=True)
+        for claim, under in zip(spec.claims, decisions(spec.claims, result), strict=True)
     ]
 
 
 def paper_text(claim: Claim, spec: Spec) -> str:
     """The published numbers that the claim compares, or its result in words."""
-    values = claim.rule.values(spec.numbers)
+    values = claim.rule.values([SweepRow(published) for published in spec.numbers])
     if not values or all(value is None for value in values):
         return claim.paper or "-"
     text = _joined(claim, values)
     return f"{text}; {claim.paper}" if claim.paper else text
 
 
-def _finding(claim: Claim, under: Sequence[Verdict]) -> Finding:
+def _finding(claim: Claim, under: Sequence[Decision]) -> Finding:
     mine = next((each for each in under if each.attack == THE_PAPERS), under[0])
     others = {each.attack: each.outcome for each in under if each.attack not in (None, mine.attack)}
     return Finding(mine.outcome, _joined(claim, mine.values), _effect(mine), others)
@@ -167,13 +168,13 @@ def _joined(claim: Claim, values: Sequence[float | None]) -> str:
     return f"{by}{text} {name.unit}".strip()
 
 
-def _effect(verdict: Verdict) -> str:
-    if not verdict.effects:
+def _effect(decision: Decision) -> str:
+    if not decision.effects:
         return "-"
-    name = figure_name(verdict.claim.rule.figure)
-    interval = verdict.interval
+    name = figure_name(decision.claim.rule.figure)
+    interval = decision.interval
     if interval is None:
-        return f"{_signed(name.factor * verdict.effects[0])}, one seed"
+        return f"{_signed(name.factor * decision.effects[0])}, one seed"
     mean = _signed(name.factor * interval.mean)
     low, high = (_signed(name.factor * each) for each in (interval.low, interval.high))
     return f"{mean} ({low} to {high}), {interval.count} seeds"

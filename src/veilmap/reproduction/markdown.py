@@ -18,7 +18,7 @@ from veilmap.reproduction.board import (
     counted_claims,
     duration,
 )
-from veilmap.sweeping.verdict import Outcome
+from veilmap.sweeping.decision import Outcome
 from veilmap.wording import counted
 
 ATTACKS = ("search", "first_layer", "heatmap")

@@ -12,7 +12,7 @@ from struct import unpack
 from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
 from veilmap.reproduction.board import EXPLAINED, MARKS, Board, Line
-from veilmap.sweeping.verdict import Outcome
+from veilmap.sweeping.decision import Outcome
 from veilmap.wording import counted
 
 _FOLDER = files(__package__) / "assets"

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from veilmap.errors import UserError, shown
+from veilmap.experiments.pool import all_jobs
+from veilmap.experiments.schedule import Progress
 from veilmap.files import PRIVATE, parse_json, remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, held_file
@@ -16,13 +18,12 @@ from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, 
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
-from veilmap.study.pool import all_jobs
 from veilmap.study.results import results, versions
-from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
 from veilmap.sweeping.spec import Spec
-from veilmap.sweeping.stage import Given
-from veilmap.sweeping.sweep import Hooks, Sweep, seeds_of
+from veilmap.sweeping.spec_result import SpecResult
+from veilmap.sweeping.sweep import Sweep, seeds_of
 
 SEEDS = 5
 
@@ -32,7 +33,7 @@ class Reproduction:
     """What came out: the board, and the figures behind it by label."""
 
     board: Board
-    figures: Mapping[str, Figures]
+    figures: Mapping[str, SpecResult]
 
 
 def reproduce(
@@ -47,14 +48,15 @@ def reproduce(
     beside: str | Path | None = None,
     page: str | Path | None = None,
     jobs: int | None = None,
-    hooks: Hooks = Hooks(),
+    fresh: bool = False,
+    progress: Progress = Progress(),
 ) -> Reproduction:
     """Run tables and figures of the paper, and decide every claim that they carry.
 
     Args:
         labels: as in the paper, such as ``tab:radiocells``; or ``all``.
-        out: a folder for runs, figures, pictures and board. The same call later goes on from what
-            is finished there.
+        out: a folder for runs, figures, pictures and board. The same call later reuses what
+            is cached there.
         data: measurements in place of the simulated campus and London.
         cell: the cell in them; the densest by default.
         target: the user to attack; the densest by default.
@@ -64,7 +66,8 @@ def reproduce(
         page: also write the board as this Markdown file, its pictures in a folder beside it.
         jobs: how many runs at once; by default one per core. A backend of joblib that the caller
             has set, such as Dask's, is used instead.
-        hooks: who is told how it gets on.
+        fresh: compute again what is cached in ``out``.
+        progress: callbacks.
 
     Raises:
         UserError: a label is unknown, or the data do not allow it.
@@ -77,7 +80,8 @@ def reproduce(
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
         sweep = Sweep(specs, wanted, given, quick)
-        figures = sweep.run(folder and folder / RUNS, jobs or all_jobs(), hooks)
+        runs = folder and folder / RUNS
+        figures = sweep.run(runs, jobs or all_jobs(), progress, fresh=fresh)
         made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
         board = made.board("the simulation" if data is None else data.source, len(wanted))
         if folder is not None and page is not None:
@@ -115,7 +119,7 @@ class _Board:
     def __init__(
         self,
         sweep: Sweep,
-        figures: Mapping[str, Figures],
+        figures: Mapping[str, SpecResult],
         folder: Path | None,
         others: Mapping[tuple[str, str], Finding],
         beside: str | Path | None,
@@ -159,7 +163,7 @@ class _Board:
             tuple(dict.fromkeys(why for _, why in figures.failed)),
         )
 
-    def _draw(self, spec: Spec, figures: Figures) -> list[str]:
+    def _draw(self, spec: Spec, figures: SpecResult) -> list[str]:
         if self._folder is None:
             return []
         return list(draw_pictures(self._sweep, spec, figures, THE_PAPERS, self._folder))

@@ -16,7 +16,7 @@ from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.errors import UserError, shown
-from veilmap.federation.map_family import flat_change
+from veilmap.federation.map_family import MapFamily, flat_change
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Truth
@@ -42,6 +42,7 @@ def attack(
     data: Measurements | None = None,
     cell: str | None = None,
     timezone: str | None = None,
+    map: MapFamily | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     keep_path: bool = False,
@@ -60,6 +61,7 @@ def attack(
         data: the measurements, if the run does not say where they are or if it is a transcript.
         cell: the cell in them, for a transcript.
         timezone: the clock that home and work go by, for a transcript.
+        map: the map family, where no installed package has that of the run.
         out: a folder for ``results.json`` and the places found (GeoJSON).
         overwrite: replace earlier results in it.
         keep_path: keep the way of every DLG attack.
@@ -80,7 +82,10 @@ def attack(
     folder = None if out is None else AttackFolder(out)
     if folder is not None:
         folder.refuse_taken(overwrite)
-    evidence = path if isinstance(path, Evidence) else open_evidence(path, data, cell, timezone)
+    if isinstance(path, Evidence):
+        evidence = path
+    else:
+        evidence = open_evidence(path, data, cell, timezone, map)
     # One thread: the products are small, and bits must not depend on the number of cores.
     with nullcontext() if folder is None else folder.held(overwrite), one_thread():
         run = _Work(evidence, settings, keep_path, theory, device).run(on_begin, on_done)

@@ -14,6 +14,7 @@ from veilmap.errors import UserError
 from veilmap.files import PRIVATE, json_bytes, written
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
+from veilmap.metrics.rows import AttackedRound
 from veilmap.metrics.transport import emd_m
 from veilmap.output import held, refuse_no_folder
 from veilmap.settings import plain
@@ -92,7 +93,11 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
                 **scores.figures(),
             )
         )
-    history = [history_line(run, name, each) for name, every in run.every.items() for each in every]
+    history = [
+        attacked_round(run, name, each).as_dict()
+        for name, every in run.every.items()
+        for each in every
+    ]
     return results(settings, rows, history)
 
 
@@ -137,32 +142,32 @@ def _feature(
     return {"type": "Feature", "geometry": point if inverse else None, "properties": facts}
 
 
-def history_line(run: AttackRun, name: str, each: Reconstruction) -> dict[str, Any]:
+def attacked_round(run: AttackRun, name: str, each: Reconstruction) -> AttackedRound:
     """What one attack on one round came to, without a position."""
     truth = None if run.truth is None else run.truth[each.round]
     distance_m = None if truth is None else _finite(np.linalg.norm(each.xy_m - truth.centroid_m))
     placed = bool(np.isfinite(each.cloud.xy_m).all())
     predicted = run.predicted.get(each.round)
-    return {
-        "attack": name,
-        "round": each.round,
-        "start": each.start,
-        "start_s": each.start_s,
-        "n": each.n,
-        "cosine": _finite(each.cosine),
-        "inside": bool(run.area.contains(each.xy_m)),
-        "distance_m": distance_m,
-        "emd_m": emd_m(truth.xy_m, each.cloud.xy_m, None, each.cloud.weights, _PROJECTIONS)
+    return AttackedRound(
+        attack=name,
+        round=each.round,
+        start=each.start,
+        start_s=each.start_s,
+        n=each.n,
+        cosine=_finite(each.cosine),
+        inside=bool(run.area.contains(each.xy_m)),
+        distance_m=distance_m,
+        emd_m=emd_m(truth.xy_m, each.cloud.xy_m, None, each.cloud.weights, _PROJECTIONS)
         if truth is not None and placed
         else None,
-        "iterations": each.iterations,
-        "seconds": each.seconds,
-        "outcome": each.outcome.name.lower(),
-        "predicted_error_m": _finite(predicted.error_m) if predicted else None,
-        "bound_1_std": _finite(predicted.bound_1_std) if predicted else None,
-        "bound_2_std": _finite(predicted.bound_2_std) if predicted else None,
-        "layer_norms": [_finite(norm) for norm in run.norms[each.round]],
-    }
+        iterations=each.iterations,
+        seconds=each.seconds,
+        outcome=each.outcome.name.lower(),
+        predicted_error_m=_finite(predicted.error_m) if predicted else None,
+        bound_1_std=_finite(predicted.bound_1_std) if predicted else None,
+        bound_2_std=_finite(predicted.bound_2_std) if predicted else None,
+        layer_norms=tuple(_finite(norm) for norm in run.norms[each.round]),
+    )
 
 
 def _finite(value: Any) -> float | None:

@@ -9,15 +9,18 @@ from pydantic import PlainValidator
 
 from veilmap.defences.step import JOINED_BY, Step
 from veilmap.errors import UserError, unknown_choice
+from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import SCHEMES, Training
+from veilmap.maps.families import MAP_FAMILIES, VERBS
 from veilmap.notation import name_and_values, with_units
 from veilmap.settings import parse, plain
-from veilmap.strategy import as_text
+from veilmap.strategy import as_text, class_faults
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.step_notation import CENTRE, as_tuple, parts_of, step_of
 
-Configuration = str | Step | tuple[str | Step, ...]
+Part = str | Step | MapFamily
+Configuration = Part | tuple[Part, ...]
 
 
 def configurations_of(given: Any) -> tuple[Configuration, ...]:
@@ -52,28 +55,26 @@ class Centre:
 
 
 def configure(settings: RunSettings, configuration: Configuration) -> RunSettings:
-    """The settings under a configuration: a scheme, then steps, and centre among them.
+    """The settings under a configuration: a map or a scheme, then steps, and centre among them.
 
     A scheme sets B, E and whether training is cumulative; ``fedavg:learning_rate=1e-5`` also what
-    it names. The steps, and the users after them if any are named, replace those of the settings.
-    ``centre`` sets the labels' offset; without it they stay as the settings have them.
+    it names. A map, such as ``network`` or one of another package, may have a scheme after it. The
+    steps, and the users after them if any are named, replace those of the settings. ``centre`` sets
+    the labels' offset; without it they stay as the settings have them.
 
-    A step of one's own stands as an object, ``MyStep(3)``, which keeps the scheme of the settings,
-    or among texts: ``("fedsgd", MyStep(3), "centre")``.
+    A map or a step of one's own stands as an object, ``MyStep(3)``, which keeps the scheme of the
+    settings, or among texts: ``("fedsgd", MyStep(3), "centre")``.
     """
     given, users = _without_users(configuration)
     parts = [part for each in as_tuple(given) for part in parts_of(each)]
-    training = settings.training
-    if not parts or isinstance(parts[0], str):
-        scheme, *parts = parts or [""]
-        training = _training(training, str(scheme))
+    task, training, parts = _begun(settings, parts)
     centres = [part for part in parts if isinstance(part, str) and _is_centre(part)]
     steps = tuple(part for part in parts if part not in centres)
     defended = users or settings.protection.defended
     protection = Protection(steps, defended) if steps else Protection()
     return replace(
         settings,
-        task=_task(settings.task, centres),
+        task=_task(task, centres),
         training=training,
         protection=protection,
     )
@@ -83,7 +84,8 @@ def configuration_text(configuration: Configuration) -> str:
     """For messages."""
     parts = as_tuple(configuration)
     return JOINED_BY.join(
-        each if isinstance(each, str) else as_text(step_of(each)) for each in parts
+        each if isinstance(each, str) else as_text(each if _is_map(each) else step_of(each))
+        for each in parts
     )
 
 
@@ -97,10 +99,28 @@ def _is_centre(text: str) -> bool:
     return name_and_values(text)[0] == CENTRE
 
 
+def _begun(settings: RunSettings, parts: Sequence[Any]) -> tuple[Task, Training, list[Any]]:
+    """The task with its map and the training that a configuration begins with; the other parts."""
+    task, training, rest = settings.task, settings.training, list(parts)
+    has_map = bool(rest) and _is_map(rest[0])
+    if has_map:
+        task = replace(task, map=rest.pop(0))
+    if rest and isinstance(rest[0], str) and name_and_values(rest[0])[0] in SCHEMES:
+        training = _training(training, rest.pop(0))
+    elif not has_map and (not rest or isinstance(rest[0], str)):
+        name = name_and_values(rest[0])[0] if rest else ""
+        raise unknown_choice("scheme", name, (*SCHEMES, *MAP_FAMILIES.names))
+    return task, training, rest
+
+
+def _is_map(part: object) -> bool:
+    if isinstance(part, str):
+        return name_and_values(part)[0] in MAP_FAMILIES.names
+    return not list(class_faults(type(part), "map", VERBS))
+
+
 def _training(training: Training, text: str) -> Training:
     name, values = name_and_values(text)
-    if name not in SCHEMES:
-        raise unknown_choice("scheme", name, SCHEMES)
     return parse(Training, {**plain(training), **SCHEMES[name], **values}, name)
 
 

@@ -6,13 +6,13 @@ from inspect import getdoc
 from typing import Any
 
 from veilmap.errors import UserError
-from veilmap.maps.families import MAPS, VERBS
+from veilmap.maps.families import MAP_FAMILIES
 from veilmap.plugins import package_of
 from veilmap.registry import Registry
 from veilmap.study.attack_notation import ATTACK_METHODS
 from veilmap.study.step_notation import DEFENCES
 
-REGISTRIES: tuple[Registry[Any], ...] = (Registry("map", MAPS, VERBS), DEFENCES, ATTACK_METHODS)
+REGISTRIES: tuple[Registry[Any], ...] = (MAP_FAMILIES, DEFENCES, ATTACK_METHODS)
 _SHOWN = str | int | float | bool | None
 
 

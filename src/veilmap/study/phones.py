@@ -45,8 +45,9 @@ class StepSummary:
     peak_mb: float
     learned: int
     learning_seconds: float
-    figures: Figures = field(default_factory=dict)
-    spent: Figures = field(default_factory=dict)
+    # Whole numbers stay whole when they are read back.
+    figures: Mapping[str, int | float] = field(default_factory=dict)
+    spent: Mapping[str, int | float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -85,7 +86,7 @@ def _summary(
         seconds_max=max(each.seconds for each in taken),
         peak_mb=max(each.peak_mb for each in taken),
         learned=len(learned_s),
-        learning_seconds=sum(learned_s),
+        learning_seconds=sum(learned_s, 0.0),
         figures=_means([each.figures for each in taken]),
         spent=_most_spent(step, of_user),
     )

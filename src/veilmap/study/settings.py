@@ -11,9 +11,9 @@ from veilmap.defences.combinations import cumulative_faults
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import Training
-from veilmap.federation.side_knowledge import configuration_name
+from veilmap.federation.side_knowledge import configuration_name, scheme_text
 from veilmap.geo import box_faults
-from veilmap.maps.families import checked_map, map_of_text
+from veilmap.maps.families import MAP_FAMILIES, checked_map
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.rounds import Split, parse_interval
@@ -89,7 +89,7 @@ class Task:
             return checked_map(self.map)
         if self.map == NetworkMap.name:
             return NetworkMap.of(network)
-        return map_of_text(self.map)
+        return MAP_FAMILIES.of_text(self.map)
 
     @property
     def centre(self) -> tuple[str, ...]:
@@ -143,7 +143,9 @@ class RunSettings:
         Those that are on some phones only are followed by their users' names, in brackets.
         """
         parts = [*self.protection.texts, *self.task.centre]
-        return configuration_name(self.training.as_text(), parts, self.protection.defended)
+        return configuration_name(
+            scheme_text(self.map, self.training), parts, self.protection.defended
+        )
 
     @property
     def oracle(self) -> tuple[str, ...]:

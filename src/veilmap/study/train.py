@@ -1,8 +1,8 @@
 """Algorithm 1 on a table of measurements: the run behind ``veilmap train``."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from veilmap.federation.trainer import OnDevice, OnThreads, Trainer
 from veilmap.federation.update_validation import NOT_FINITE
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
+from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.threads import one_thread
 from veilmap.output import held
@@ -29,24 +30,6 @@ from veilmap.study.results import result_row, results, settings_record
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
 from veilmap.transcript import TranscriptWriter
-
-
-@dataclass(frozen=True)
-class RoundRecord:
-    """One line of a run's history.
-
-    ``rmse_past_db`` is on the data of all earlier rounds; ``refused`` says of each user whose
-    update was not taken why.
-    """
-
-    round: int
-    start_s: float
-    users: int
-    n: int
-    rmse_db: float
-    rmse_past_db: float | None
-    seconds: float
-    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -80,7 +63,7 @@ class Run:
             rmse_constant_db=self.prepared.rmse_constant_db,
             seconds=sum(record.seconds for record in self.history),
         )
-        history = [asdict(record) for record in self.history]
+        history = [record.as_dict() for record in self.history]
         content = results(settings_record(self.prepared, self.device), [row], history)
         return {**content, "defences": [step.as_dict() for step in self.defences]}
 

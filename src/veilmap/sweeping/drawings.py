@@ -7,27 +7,29 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from veilmap.canvas import as_written
+from veilmap.experiments.positions import Positions
 from veilmap.inspection.pictures import picture_of_data
 from veilmap.local_data import LocalData
+from veilmap.metrics.figure_names import EMD, figure_name
+from veilmap.metrics.rows import TrialRow
 from veilmap.report.draw_bars import Bar, BarPanel, draw_bars
 from veilmap.report.draw_lines import Line, LinePanel, draw_lines
 from veilmap.report.draw_path import draw_way
 from veilmap.report.draw_places import PlacePanel, draw_places
 from veilmap.report.draw_tradeoff import TradeoffPanel, draw_tradeoffs
-from veilmap.sweeping.figure_names import figure_name
-from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.cohort import Cohort
 from veilmap.sweeping.pictures import Bars, Inspected, Lines, Path, Picture, Places, Tradeoff
-from veilmap.sweeping.record import Record
-from veilmap.sweeping.selection import Row, Where, agreeing, chosen, mean, numbers
+from veilmap.sweeping.selection import SweepRow, Where, agreeing, chosen, mean, numbers, values
 from veilmap.sweeping.spec import Spec
-from veilmap.sweeping.sweep import Sweep
+from veilmap.sweeping.spec_result import SpecResult
 
 
 class Drawings:
     """The pictures of one spec, under one attack."""
 
-    def __init__(self, sweep: Sweep, spec: Spec, figures: Figures, attack: str) -> None:
-        self._sweep, self._spec, self._figures, self._attack = sweep, spec, figures, attack
+    def __init__(self, cohort: Cohort, spec: Spec, result: SpecResult, attack: str) -> None:
+        self._cohort, self._spec, self._result, self._attack = cohort, spec, result, attack
+        self._numbers = [SweepRow(published) for published in spec.numbers]
         self._ways: dict[type, Callable[[Any], Figure | None]] = {
             Lines: self._lines,
             Bars: self._bars,
@@ -42,8 +44,8 @@ class Drawings:
         return self._ways[type(picture)](picture)
 
     def _lines(self, picture: Lines) -> Figure | None:
-        rows = chosen(self._figures.of_attack(picture.table, self._attack), picture.where)
-        published = agreeing(self._spec.numbers, picture.where)
+        rows = chosen(self._result.of_attack(picture.table, self._attack), picture.where)
+        published = agreeing(self._numbers, picture.where)
         if picture.panel_keys:
             panels = [
                 _one_panel(picture, own, chosen(rows, own), agreeing(published, own))
@@ -55,7 +57,7 @@ class Drawings:
         return draw_lines(shown, self._spec.title) if shown else None
 
     def _bars(self, picture: Bars) -> Figure | None:
-        rows = chosen(self._figures.of_attack("runs", self._attack), picture.where)
+        rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
         groups, series = _groups(rows, picture.groups), _groups(rows, picture.bars)
         panels = []
         for figure in picture.figures:
@@ -64,7 +66,7 @@ class Drawings:
                     _called(own),
                     tuple(_values(chosen(rows, {**group, **own}), figure) for group in groups),
                     tuple(
-                        _paper(agreeing(self._spec.numbers, {**group, **own}), figure)
+                        _paper(agreeing(self._numbers, {**group, **own}), figure)
                         for group in groups
                     ),
                 )
@@ -77,66 +79,70 @@ class Drawings:
         return draw_bars(panels, self._spec.title) if panels else None
 
     def _tradeoff(self, picture: Tradeoff) -> Figure | None:
-        rows = chosen(self._figures.of_attack("runs", self._attack), picture.where)
-        rows = [row for row in rows if row.get("rmse_db") is not None]
+        rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
+        known = [row.as_dict() for row in rows if row.figure("rmse_db") is not None]
         panels = [
             TradeoffPanel(figure_name(each).words, self._attack, each, figure_name(each).label)
             for each in picture.figures
         ]
-        return draw_tradeoffs(rows, panels, self._spec.title) if rows else None
+        return draw_tradeoffs(known, panels, self._spec.title) if known else None
 
     def _places(self, picture: Places) -> Figure | None:
-        panels = []
-        for where in picture.panels:
-            record = self._kept(where)
-            if record is not None and self._attack in record.found:
-                panels.append(self._place_panel(picture, where, record))
-        area = self._sweep.stage(self._spec).area
-        return draw_places(panels, area, self._spec.title) if panels else None
+        case = self._attack, self._cohort.target
+        panels = [
+            self._place_panel(picture, where, positions, rows)
+            for where in picture.panels
+            for positions, rows in self._kept(where)
+            if case in positions.tried
+        ]
+        return draw_places(panels, self._cohort.area, self._spec.title) if panels else None
 
-    def _place_panel(self, picture: Places, where: Where, record: Record) -> PlacePanel:
-        truth = self._sweep.truth(self._spec, where)
-        found = record.found[self._attack]
-        attacked = sorted({int(each[0]) for each in found})
-        numbered = dict(enumerate(attacked, 1))
-        wanted = {numbered[i] for i in picture.rounds if i in numbered} or set(truth)
-        found = [each for each in found if each[0] in wanted]
-        places_m = np.array([each[2:] for each in found], float).reshape(-1, 2)
+    def _place_panel(
+        self, picture: Places, where: Where, positions: Positions, rows: Sequence[TrialRow]
+    ) -> PlacePanel:
+        target = self._cohort.target
+        truth, chosen_m = positions.truth[target].by_round(), positions.chosen.get(target)
+        found = positions.tried[self._attack, target]
+        numbered = dict(enumerate(np.unique(found.rounds).tolist(), 1))
+        wanted = [numbered[i] for i in picture.rounds if i in numbered] or list(truth)
+        is_shown = np.isin(found.rounds, wanted)
         points = [each for t, each in truth.items() if t in wanted]
-        selected = [np.array(xy) for t, xy in record.chosen.items() if int(t) in wanted and xy]
-        emd = mean(chosen(record.rows, {"attack": self._attack}), "emd_paper")
+        selected = None if chosen_m is None else chosen_m.xy_m[np.isin(chosen_m.rounds, wanted)]
+        emd = next((row.figure(EMD) for row in rows if row.attack == self._attack), None)
         score = "" if picture.rounds or emd is None else f": EMD {emd:.1f} √m"
         return PlacePanel(
             _called(where) + score,
             LocalData.join(points).xy_m,
-            places_m,
-            np.array([each[0] for each in found], np.int64),
-            np.vstack(selected) if selected else None,
+            found.xy_m[is_shown],
+            found.rounds[is_shown],
+            selected if selected is not None and len(selected) else None,
             None,
             np.array([each.centroid_m for each in points]) if picture.rounds else None,
         )
 
     def _path(self, picture: Path) -> Figure | None:
-        record = self._kept(picture.where)
-        if record is None or not record.path:
-            return None
-        path_m = np.array(record.path)
-        truth = next(iter(self._sweep.truth(self._spec, picture.where).values()))
-        away_m = np.linalg.norm(path_m[-1] - truth.centroid_m)
-        facts = f"{away_m:,.0f} m from the centroid after {len(path_m) - 1:,} iterations"
-        heading = f"{as_written(self._spec.title)}\n{facts}"
-        return draw_way(path_m, truth, self._sweep.stage(self._spec).area, heading)
+        for positions, _ in self._kept(picture.where):
+            path_m = positions.path_m
+            if len(path_m):
+                truth = next(iter(positions.truth[self._cohort.target].by_round().values()))
+                away_m = np.linalg.norm(path_m[-1] - truth.centroid_m)
+                facts = f"{away_m:,.0f} m from the centroid after {len(path_m) - 1:,} iterations"
+                heading = f"{as_written(self._spec.title)}\n{facts}"
+                return draw_way(path_m, truth, self._cohort.area, heading)
+        return None
 
     def _inspected(self, picture: Inspected) -> Figure:
-        return picture_of_data(picture.picture, self._sweep.stage(self._spec).data)
+        return picture_of_data(picture.picture, self._cohort.data)
 
-    def _kept(self, where: Where) -> Record | None:
-        """The first seed's run whose keys fit; a picture shows one run."""
-        fitting = (each for each in self._figures.records(where) if each.failed is None)
-        return next(fitting, None)
+    def _kept(self, where: Where) -> list[tuple[Positions, Sequence[TrialRow]]]:
+        """Of the first seed's run whose keys fit; a picture shows one run."""
+        fitting = [each for each in self._result.results(where) if each.failed is None][:1]
+        return [(each.positions, each.rows) for each in fitting if each.positions is not None]
 
 
-def _panel(picture: Lines, figure: str, rows: Sequence[Row], published: Sequence[Row]) -> LinePanel:
+def _panel(
+    picture: Lines, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
+) -> LinePanel:
     """Of one figure, a line for each group."""
     lines = (
         _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
@@ -154,7 +160,7 @@ def _panel(picture: Lines, figure: str, rows: Sequence[Row], published: Sequence
 
 
 def _one_panel(
-    picture: Lines, own: Mapping[str, Any], rows: Sequence[Row], published: Sequence[Row]
+    picture: Lines, own: Mapping[str, Any], rows: Sequence[SweepRow], published: Sequence[SweepRow]
 ) -> LinePanel:
     """Of one group, a line for each figure; they are of one kind, and the first names the axis."""
     lines = (
@@ -171,8 +177,10 @@ def _one_panel(
     )
 
 
-def _line(name: str, x: str, figure: str, rows: Sequence[Row], published: Sequence[Row]) -> Line:
-    places = tuple(dict.fromkeys(row[x] for row in rows if x in row))
+def _line(
+    name: str, x: str, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
+) -> Line:
+    places = tuple(values(rows, x))
     return Line(
         name,
         places,
@@ -181,9 +189,11 @@ def _line(name: str, x: str, figure: str, rows: Sequence[Row], published: Sequen
     )
 
 
-def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[dict[str, Any]]:
+def _groups(rows: Sequence[SweepRow], keys: Sequence[str]) -> list[dict[str, Any]]:
     """The combinations of some keys that the rows have, in their order."""
-    found = dict.fromkeys(tuple((key, row[key]) for key in keys if key in row) for row in rows)
+    found = dict.fromkeys(
+        tuple((key, row.value(key)) for key in keys if row.value(key) is not None) for row in rows
+    )
     return [dict(pairs) for pairs in found]
 
 
@@ -191,18 +201,20 @@ def _called(where: Mapping[str, Any]) -> str:
     return ", ".join(str(value) for value in where.values())
 
 
-def _values(rows: Sequence[Row], figure: str) -> tuple[float, ...]:
+def _values(rows: Sequence[SweepRow], figure: str) -> tuple[float, ...]:
     return tuple(figure_name(figure).factor * value for value in numbers(rows, figure))
 
 
-def _paper(published: Sequence[Row], figure: str) -> float | None:
+def _paper(published: Sequence[SweepRow], figure: str) -> float | None:
     value = mean(published, figure)
     return None if value is None else figure_name(figure).factor * value
 
 
-def _reference(rows: Sequence[Row], reference: str | None, figure: str) -> tuple[float | None, str]:
+def _reference(
+    rows: Sequence[SweepRow], reference: str | None, figure: str
+) -> tuple[float | None, str]:
     """Random guesses are drawn where the figure is of their kind: the EMD beside an EMD."""
     value = mean(rows, reference) if reference else None
-    if value is None or figure != "emd_paper":
+    if value is None or figure != EMD:
         return None, ""
     return value, "random guesses"

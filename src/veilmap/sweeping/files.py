@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from veilmap.files import PRIVATE, write_whole
-from veilmap.sweeping.figures import Figures
+from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Spec
+from veilmap.sweeping.spec_result import SpecResult
 from veilmap.sweeping.sweep import Sweep
 
 RUNS = "runs"
@@ -17,18 +18,19 @@ RESULTS = "results.json"
 ROWS = "rows.parquet"
 
 
-def rows_of(spec: Spec, figures: Figures) -> list[dict[str, Any]]:
-    """One per run and attack; what tells runs apart stands in ``configuration``."""
+def rows_of(spec: Spec, result: SpecResult) -> list[dict[str, Any]]:
+    """One per run and attack, as files have it; keys tell the runs apart in ``configuration``."""
     return [
         {
-            **row,
+            **row.as_dict(),
             "label": spec.label,
             "configuration": " | ".join((spec.label, *(str(each) for each in keys.values()))),
-            "trained": row["configuration"],
+            "trained": row.configuration,
+            **({} if row.data else {"defences": [step.as_dict() for step in trial.steps]}),
             **{f"key_{name}": value for name, value in keys.items()},
         }
-        for keys, record in figures.runs
-        for row in record.rows
+        for keys, trial in result.runs
+        for row in trial.rows
     ]
 
 
@@ -48,14 +50,14 @@ def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def draw_pictures(
-    sweep: Sweep, spec: Spec, figures: Figures, attack: str, folder: Path
+    sweep: Sweep, spec: Spec, result: SpecResult, attack: str, folder: Path
 ) -> Iterator[str]:
     """Draw and write the pictures of a spec; gives the name of each file."""
     # Matplotlib is slow to load.
     from veilmap.canvas import png
     from veilmap.sweeping.drawings import Drawings
 
-    drawings = Drawings(sweep, spec, figures, attack)
+    drawings = Drawings(sweep.cohort(spec), spec, result, attack)
     for number, picture in enumerate(spec.pictures, 1):
         figure = drawings.draw(picture)
         if figure is not None:
@@ -64,11 +66,11 @@ def draw_pictures(
             yield name
 
 
-def summary(figures: Figures) -> list[tuple[Mapping[str, Any], str, list[Any]]]:
+def summary(result: SpecResult) -> list[tuple[Mapping[str, Any], str, list[SweepRow]]]:
     """For every combination of keys and every attack, the rows of its seeds."""
-    found: dict[tuple[Any, ...], tuple[Mapping[str, Any], str, list[Any]]] = {}
-    for keys, record in figures.runs:
-        for row in record.rows:
-            key = (*keys.items(), row["attack"])
-            found.setdefault(key, (keys, row["attack"], []))[2].append(row)
+    found: dict[tuple[Any, ...], tuple[Mapping[str, Any], str, list[SweepRow]]] = {}
+    for keys, trial in result.runs:
+        for row in trial.rows:
+            key = (*keys.items(), row.attack)
+            found.setdefault(key, (keys, row.attack, []))[2].append(SweepRow(keys, row))
     return list(found.values())

@@ -7,45 +7,44 @@ from itertools import product
 from typing import Any
 
 from veilmap.errors import UserError, shown
+from veilmap.experiments.trial import SameRound, Trial
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.configuration import configure
 from veilmap.study.settings import RunSettings
-from veilmap.study.trial import SameRound
-from veilmap.sweeping.case import Case
+from veilmap.sweeping.cohort import Cohort
 from veilmap.sweeping.spec import Runs, Values
-from veilmap.sweeping.stage import Stage
 
 
 @dataclass(frozen=True)
 class Planned:
     """A run by its keys, the values that claims and pictures know it by.
 
-    ``case`` is None where the data do not allow the run; ``why_not`` says why.
+    ``trial`` is None where the data do not allow the run; ``why_not`` says why.
     """
 
     keys: Mapping[str, Any]
     seed: int
     users: tuple[str, ...] = ()
-    case: Case | None = None
+    trial: Trial | None = None
     why_not: str = ""
 
 
-def planned(runs: Runs, stage: Stage, seeds: Sequence[int]) -> Iterator[Planned]:
+def planned(runs: Runs, cohort: Cohort, seeds: Sequence[int]) -> Iterator[Planned]:
     """The runs of one part of the grid.
 
     Raises:
         UserError: a setting of the spec is wrong, whatever the data.
     """
     for keys, values in combinations(runs.over):
-        filled = _Filled(runs, {"name": runs.name, **keys}, {"target": stage.target, **values})
+        filled = _Filled(runs, {"name": runs.name, **keys}, {"target": cohort.target, **values})
         roles = filled.roles  # outside: a fault of the spec is none of the data
         try:
-            users = stage.users(roles)
+            users = cohort.users(roles)
         except UserError as error:
             yield from (Planned(filled.keys, seed, why_not=str(error)) for seed in seeds)
             continue
         for seed in seeds:
-            yield Planned(filled.keys, seed, users, filled.case(stage, users, seed))
+            yield Planned(filled.keys, seed, users, filled.trial(cohort, users, seed))
 
 
 def combinations(over: Mapping[str, Values]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -87,18 +86,19 @@ class _Filled:
     def roles(self) -> list[str]:
         return [str(fill(role, self.values)) for role in self.runs.users]
 
-    def case(self, stage: Stage, users: tuple[str, ...], seed: int) -> Case:
-        runs = self.runs
-        only = runs.only_round
-        return Case(
-            data="+".join(users),
-            settings=self._settings(seed),
-            target=stage.target,
-            area=stage.area,
-            attacks=self._attacks(stage, seed) if runs.measures == "attack" else None,
-            counted=runs.measures == "data",
+    def trial(self, cohort: Cohort, users: tuple[str, ...], seed: int) -> Trial:
+        runs, settings = self.runs, self._settings(seed)
+        only, is_counted = runs.only_round, runs.measures == "data"
+        return Trial(
+            configuration="data" if is_counted else settings.configuration,
+            settings=settings,
+            targets=(cohort.target,),
+            attacks=self._attacks(cohort, seed) if runs.measures == "attack" else None,
+            area=cohort.area,
             same_round=None if only is None else SameRound(only, runs.times),
+            counted=is_counted,
             keep=frozenset(runs.keep),
+            data="+".join(users),
         )
 
     def _settings(self, seed: int) -> RunSettings:
@@ -107,8 +107,8 @@ class _Filled:
             RunSettings.of(**flat, seed=seed), str(fill(self.runs.configuration, self.values))
         )
 
-    def _attacks(self, stage: Stage, seed: int) -> AttackSettings:
+    def _attacks(self, cohort: Cohort, seed: int) -> AttackSettings:
         flat = {name: fill(value, self.values) for name, value in self.runs.attacks.items()}
         if self.runs.label is not None:
-            flat["label_dbm"] = stage.mean_dbm(str(fill(self.runs.label, self.values)), seed)
-        return AttackSettings.of(**flat, target=stage.target, seed=seed)
+            flat["label_dbm"] = cohort.mean_dbm(str(fill(self.runs.label, self.values)), seed)
+        return AttackSettings.of(**flat, target=cohort.target, seed=seed)

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from veilmap.experiments.trial import Trial
 from veilmap.measurements import Measurements
 from veilmap.rounds import parse_interval
 from veilmap.study.attack_settings import AttackSettings
-from veilmap.sweeping.case import Case
 from veilmap.sweeping.grid import Planned
 from veilmap.sweeping.spec import Runs, Spec, Values
 
@@ -37,7 +37,7 @@ def quick_data(data: Measurements, target: str) -> Measurements:
 
 def quick_plan(plan: Planned) -> Planned:
     """Few steps of DLG, coarse maps, and one attacked round in a week."""
-    return plan if plan.case is None else replace(plan, case=_quick_case(plan.case))
+    return plan if plan.trial is None else replace(plan, trial=_quick_trial(plan.trial))
 
 
 def _quick_runs(runs: Runs) -> Runs:
@@ -55,14 +55,14 @@ def _ends(values: Values) -> Values:
     return values if len(values) < 3 else [values[0], values[-1]]
 
 
-def _quick_case(case: Case) -> Case:
-    attacks = None if case.attacks is None else _quick_attacks(case.attacks, case)
-    return replace(case, attacks=attacks)
+def _quick_trial(trial: Trial) -> Trial:
+    attacks = None if trial.attacks is None else _quick_attacks(trial.attacks, trial)
+    return replace(trial, attacks=attacks)
 
 
-def _quick_attacks(attacks: AttackSettings, case: Case) -> AttackSettings:
-    rounds_in_a_week = round(_WEEK_S / parse_interval(case.settings.task.interval))
-    every = 1 if case.same_round else max(rounds_in_a_week, 1)
+def _quick_attacks(attacks: AttackSettings, trial: Trial) -> AttackSettings:
+    rounds_in_a_week = round(_WEEK_S / parse_interval(trial.settings.task.interval))
+    every = 1 if trial.same_round else max(rounds_in_a_week, 1)
     dlg, heatmap = attacks.dlg, attacks.heatmap
     few: Mapping[str, Any] = {
         "starts": min(dlg.starts, _STARTS),

@@ -1,45 +1,81 @@
 """Rows of figures, and those among them that a claim or a picture speaks of."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
 from typing import Any
 
-Row = Mapping[str, Any]
+from veilmap.metrics.rows import FigureRow
+
 Where = Mapping[str, Any]
 
 
-def chosen(rows: Sequence[Row], where: Where) -> list[Row]:
+@dataclass(frozen=True)
+class SweepRow:
+    """A row of a trial with the keys of its run; a published number is keys alone."""
+
+    keys: Mapping[str, Any]
+    row: FigureRow | None = None
+
+    def value(self, name: str) -> Any:
+        """Of a key, or of the row; None if neither has it."""
+        if name in self.keys or self.row is None:
+            return self.keys.get(name)
+        return self.row.value(name)
+
+    def figure(self, name: str) -> float | None:
+        """If it is there, known and finite."""
+        value = self.value(name)
+        is_known = isinstance(value, int | float) and isfinite(value)
+        return float(value) if is_known else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Flat; a key goes before a figure of the same name."""
+        return {**(self.row.as_dict() if self.row else {}), **self.keys}
+
+
+def chosen(rows: Sequence[SweepRow], where: Where) -> list[SweepRow]:
     """The rows whose keys have these values; a list allows each of its values."""
-    return [row for row in rows if all(_fits(row.get(key), want) for key, want in where.items())]
+    return [row for row in rows if fits(row.value, where)]
 
 
-def agreeing(rows: Sequence[Row], where: Where) -> list[Row]:
+def agreeing(rows: Sequence[SweepRow], where: Where) -> list[SweepRow]:
     """The rows that do not say otherwise; one without a key fits every value of it."""
     return [
         row
         for row in rows
-        if all(_fits(row[key], want) for key, want in where.items() if key in row)
+        if all(row.value(key) is None or _fits(row.value(key), want) for key, want in where.items())
     ]
 
 
-def numbers(rows: Sequence[Row], figure: str) -> list[float]:
+def numbers(rows: Sequence[SweepRow], figure: str) -> list[float]:
     """The figure of each row that has it."""
-    values = (row.get(figure) for row in rows)
-    return [float(value) for value in values if value is not None and isfinite(value)]
+    values = (row.figure(figure) for row in rows)
+    return [value for value in values if value is not None]
 
 
-def mean(rows: Sequence[Row], figure: str) -> float | None:
+def mean(rows: Sequence[SweepRow], figure: str) -> float | None:
     """Over the rows that have the figure; None if none has."""
     values = numbers(rows, figure)
     return fmean(values) if values else None
 
 
-def along(rows: Sequence[Row], key: str, figure: str) -> list[tuple[Any, float]]:
+def values(rows: Sequence[SweepRow], key: str) -> list[Any]:
+    """The values of a key, each once, in the order of the rows."""
+    found = dict.fromkeys(row.value(key) for row in rows)
+    return [value for value in found if value is not None]
+
+
+def along(rows: Sequence[SweepRow], key: str, figure: str) -> list[tuple[Any, float]]:
     """The mean figure for every value of a key that has one, in the order of the rows."""
-    places = dict.fromkeys(row[key] for row in rows if key in row)
-    means = ((place, mean(chosen(rows, {key: place}), figure)) for place in places)
-    return [(place, value) for place, value in means if value is not None]
+    means = ((each, mean(chosen(rows, {key: each}), figure)) for each in values(rows, key))
+    return [(each, value) for each, value in means if value is not None]
+
+
+def fits(value_of: Any, where: Where) -> bool:
+    """Whether keys, looked up by ``value_of``, have these values."""
+    return all(_fits(value_of(key), want) for key, want in where.items())
 
 
 def _fits(value: Any, want: Any) -> bool:

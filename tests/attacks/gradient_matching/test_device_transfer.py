@@ -6,8 +6,9 @@ import torch
 
 from tests.attacks.worlds import SMALL, around, make_header, observe
 from veilmap.attacks.gradient_matching import device_transfer
-from veilmap.attacks.gradient_matching.device_transfer import staged
+from veilmap.attacks.gradient_matching.device_transfer import transferred
 from veilmap.attacks.leak import leaked_gradient
+from veilmap.federation.map_family import WEIGHTS
 
 CPU = torch.device("cpu")
 
@@ -32,21 +33,21 @@ def users(chunks):
 
 
 def test_a_chunk_is_of_one_round_or_of_one_update_a_round():
-    chunks = list(staged(make_updates(), CPU))
+    chunks = list(transferred(make_updates(), CPU))
     assert users(chunks) == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
     assert [len(chunk.before) for chunk in chunks] == [1, 3, 1]
 
 
 def test_a_round_read_in_parts_is_one_round():
     first, second = make_updates((0, 0))
-    again = replace(second, weights_before=second.weights_before.copy())
-    assert users(staged([first, again], CPU)) == [["0", "1"]]
+    again = replace(second, state={WEIGHTS: second.weights_before.copy()})
+    assert users(transferred([first, again], CPU)) == [["0", "1"]]
 
 
 def test_the_gradients_are_those_leaked_at_length_1():
     updates = make_updates()
     rows = []
-    for chunk in staged(updates, CPU):
+    for chunk in transferred(updates, CPU):
         matching = chunk.matching(SMALL)
         parts = [part.flatten(1) for block in matching.gradient for part in block]
         rows += list(torch.cat(parts, 1).numpy())
@@ -57,7 +58,7 @@ def test_the_gradients_are_those_leaked_at_length_1():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_few_updates_are_few_chunks(count):
-    assert len(list(staged(make_updates()[:count], CPU))) == count
+    assert len(list(transferred(make_updates()[:count], CPU))) == count
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import torch
 
 from tests.attacks.worlds import SMALL, around, make_header, observe, off_m
 from veilmap.attacks.attack import AttackInput
-from veilmap.attacks.gradient_matching.compiled_local_search import CompiledClimb
-from veilmap.attacks.gradient_matching.local_search import Climbers, climb, cosines_at
+from veilmap.attacks.gradient_matching.compiled_local_search import CompiledLocalSearch
+from veilmap.attacks.gradient_matching.local_search import SearchPoints, cosines_at, local_search
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.tangent import factors
@@ -21,37 +21,37 @@ def make_matching(updates, seed=0):
     return Matching.of(SMALL, weights, vector)
 
 
-def make_climbers(updates, places=3, width=0.2):
+def make_points(updates, places=3, width=0.2):
     where = torch.from_numpy(np.random.default_rng(9).normal(size=(updates, places, 2)))
-    return Climbers.at(where, torch.full_like(where, width))
+    return SearchPoints.at(where, torch.full_like(where, width))
 
 
 def test_nobody_goes_down_and_all_end_narrow():
-    matching, climbers = make_matching(6), make_climbers(6)
-    ended = climb(matching, climbers, 400, EXACT)
-    assert (ended.cosines >= cosines_at(matching, climbers.centres)).all()
-    assert (ended.cosines > cosines_at(matching, climbers.centres) + 1e-3).any()
+    matching, points = make_matching(6), make_points(6)
+    ended = local_search(matching, points, 400, EXACT)
+    assert (ended.cosines >= cosines_at(matching, points.centres)).all()
+    assert (ended.cosines > cosines_at(matching, points.centres) + 1e-3).any()
     assert (ended.widths <= EXACT).all()
     np.testing.assert_allclose(ended.cosines, cosines_at(matching, ended.places), atol=1e-14)
 
 
-def test_each_update_climbs_as_if_it_were_alone():
+def test_each_update_is_searched_as_if_it_were_alone():
     """They end after different numbers of steps, and those who have ended are left out."""
-    matching, climbers = make_matching(7), make_climbers(7)
-    together = climb(matching, climbers, 400, EXACT)
+    matching, points = make_matching(7), make_points(7)
+    together = local_search(matching, points, 400, EXACT)
     for i in range(7):
         some = torch.tensor([i])
-        alone = climb(matching.keep(some), climbers.of(some), 400, EXACT)
+        alone = local_search(matching.keep(some), points.of(some), 400, EXACT)
         np.testing.assert_allclose(alone.places[0], together.places[i], atol=1e-7)
         np.testing.assert_allclose(alone.cosines[0], together.cosines[i], atol=1e-12)
 
 
 @pytest.mark.parametrize("most", [1, 8])
-def test_compiled_it_is_the_same_climb(most):
-    """Until rounding parts two climbs at a crease, which takes more steps."""
-    matching, climbers = make_matching(20), make_climbers(20)
-    slow = climb(matching, climbers, most, EXACT)
-    fast = CompiledClimb(matching)(climbers, most, EXACT, None)
+def test_compiled_it_is_the_same_search(most):
+    """Until rounding parts two searches at a crease, which takes more steps."""
+    matching, points = make_matching(20), make_points(20)
+    slow = local_search(matching, points, most, EXACT)
+    fast = CompiledLocalSearch(matching)(points, most, EXACT, None)
     for one, other in zip(vars(fast).values(), vars(slow).values(), strict=True):
         np.testing.assert_allclose(one.double(), other.double(), atol=1e-9)
     assert fast.believed.any()
@@ -59,22 +59,24 @@ def test_compiled_it_is_the_same_climb(most):
 
 @pytest.mark.parametrize("kind", ["slow", "compiled"])
 def test_bounds_hold(kind):
-    matching, climbers = make_matching(4), make_climbers(4)
+    matching, points = make_matching(4), make_points(4)
     low, high = torch.tensor([[-0.5, -0.5], [0.5, 0.5]], dtype=torch.float64)
-    way = CompiledClimb(matching) if kind == "compiled" else partial(climb, matching)
-    ended = way(climbers, 400, EXACT, (low, high))
+    search = (
+        CompiledLocalSearch(matching) if kind == "compiled" else partial(local_search, matching)
+    )
+    ended = search(points, 400, EXACT, (low, high))
     assert (ended.places >= low).all()
     assert (ended.places <= high).all()
 
 
 def test_the_top_of_a_smooth_hill_is_reached_in_few_steps():
-    """The gradient is that of one place, and the climb begins beside it."""
+    """The gradient is that of one place, and the search begins beside it."""
     matching = make_matching(1)
     place = torch.tensor([[[0.3, -0.2]]], dtype=torch.float64)
     flat = _gradient_at(matching, place)
     hill = Matching.of(SMALL, [_flat(matching.weights)], [flat])
-    climbers = Climbers.at(place + 0.01, torch.full_like(place, 0.02))
-    found, cosines = climb(hill, climbers, 12, EXACT).winners()
+    points = SearchPoints.at(place + 0.01, torch.full_like(place, 0.02))
+    found, cosines = local_search(hill, points, 12, EXACT).winners()
     assert cosines.item() == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(found[0], place[0, 0], atol=1e-5)
 

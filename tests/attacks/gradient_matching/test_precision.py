@@ -11,6 +11,7 @@ from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.model.reference import gradient
 
 BATCH = around((0.7, 0.3), 60)
@@ -25,7 +26,7 @@ def apart_m(method, rate):
     before = sent.weights_before.astype(float)
     exact = before - rate * gradient(header.network, before, batch)
     found = [
-        method.attack(AttackInput(header, [replace(sent, weights_after=after)]))[0].xy_m
+        method.attack(AttackInput(header, [replace(sent, message={WEIGHTS: after})]))[0].xy_m
         for after in (sent.weights_after, exact)
     ]
     return off_m(*found)

@@ -17,7 +17,7 @@ class Compiled(CompiledRegion):
     """Asked for one slope after the other, as ``Region`` is."""
 
     def slope(self, x, y, label):
-        self.afresh()
+        self.reset_if_worn()
         cosine, rise_x, rise_y, switches = slope_at(self.constant, self.moving, (x, y), label)
         self.switches += switches
         return cosine, rise_x, rise_y

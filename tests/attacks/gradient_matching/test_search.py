@@ -38,15 +38,15 @@ def test_the_cosine_is_at_least_that_of_dlg_from_20_starts(activations, training
     network = Network(widths, activations, (0.0,) * len(widths), "pytorch")
     header = make_header(network, training, offset_dbm=offset_dbm)
     seen = [observe(header, around([0.3, 0.6], 40, 300.0, seed), seed) for seed in range(3)]
-    no_walk_is_better_than_the_search(header, seen, starts=20)
+    no_descent_is_better_than_the_search(header, seen, starts=20)
 
 
-def no_walk_is_better_than_the_search(header, seen, starts):
+def no_descent_is_better_than_the_search(header, seen, starts):
     found = [each.cosine for each in Search().attack(AttackInput(header, seen))]
     for label_dbm in (-300.0, 300.0):
-        walk = Dlg(RandomStarts(starts, 0), label_dbm=label_dbm, max_iterations=150)
-        walked = [each.cosine for each in walk.attack(AttackInput(header, seen))]
-        best = np.reshape(walked, (len(seen), starts)).max(axis=1)
+        dlg = Dlg(RandomStarts(starts, 0), label_dbm=label_dbm, max_iterations=150)
+        cosines = [each.cosine for each in dlg.attack(AttackInput(header, seen))]
+        best = np.reshape(cosines, (len(seen), starts)).max(axis=1)
         assert (found > best - 1e-9).all()
 
 
@@ -61,7 +61,7 @@ def test_wide_networks_with_cancelling_residuals_are_no_exception(hidden):
         observe(header, make_data(xy_m, rsrp_dbm), seed)
         for seed, (xy_m, rsrp_dbm) in enumerate(zip(places, labels, strict=True))
     ]
-    no_walk_is_better_than_the_search(header, seen, starts=12)
+    no_descent_is_better_than_the_search(header, seen, starts=12)
 
 
 @pytest.mark.parametrize("seed", range(4))

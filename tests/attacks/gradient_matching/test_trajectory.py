@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
+from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
 from veilmap.attacks.reconstruction import Outcome
 
 
-def make_rest(**changes) -> Rest:
+def make_criteria(**changes) -> StoppingCriteria:
     """Never at rest, never far, 1 m per standardised unit; 25 iterations."""
     knobs = {
         "scale_m": (1.0, 1.0),
@@ -15,17 +15,17 @@ def make_rest(**changes) -> Rest:
         "middle_std": (0.0, 0.0),
         "far_m": np.inf,
     }
-    return Rest(**{**knobs, **changes})
+    return StoppingCriteria(**{**knobs, **changes})
 
 
 def scripted(steps_m, **changes):
-    """The walk of one location from (0, 0) along x, as long as it goes on."""
-    walker = Walker((0.0, 0.0), make_rest(max_iterations=len(steps_m), **changes))
+    """The trajectory of one location from (0, 0) along x, as long as it goes on."""
+    trajectory = Trajectory((0.0, 0.0), make_criteria(max_iterations=len(steps_m), **changes))
     for step_m in steps_m:
-        if walker.walking:
-            walker.move(walker.xy_std[0] + step_m, 0.0)
-    assert not walker.walking
-    return walker.outcome, walker.iterations, walker.xy_std[0]
+        if trajectory.running:
+            trajectory.move(trajectory.xy_std[0] + step_m, 0.0)
+    assert not trajectory.running
+    return trajectory.outcome, trajectory.iterations, trajectory.xy_std[0]
 
 
 def test_rest_is_some_short_steps_in_a_row():
@@ -59,15 +59,15 @@ def test_a_location_that_is_no_number_ends_as_not_finite(step_m):
 
 def test_steps_are_measured_in_metres_along_each_axis():
     """A step of (0.01, 0.01) is hypot(5, 4) = 6.4 m."""
-    for still_m, walking in ((6.3, True), (6.5, False)):
-        rest = make_rest(scale_m=(500.0, 400.0), still_m=still_m, still_iterations=1)
-        walker = Walker((1.0, 2.0), rest)
-        walker.move(1.01, 2.01)
-        assert walker.walking == walking
+    for still_m, running in ((6.3, True), (6.5, False)):
+        criteria = make_criteria(scale_m=(500.0, 400.0), still_m=still_m, still_iterations=1)
+        trajectory = Trajectory((1.0, 2.0), criteria)
+        trajectory.move(1.01, 2.01)
+        assert trajectory.running == running
 
 
 def test_jumps_to_and_fro_end_as_circling_after_two_windows():
-    """A way of 100 m in 50 iterations, then 3 m to and fro: the mean of the first 500 is 95 m."""
+    """100 m in 50 iterations, then 3 m back and forth: the mean of the first 500 is 95 m."""
     steps_m = [2.0] * 50 + [3.0, -3.0] * 1500
     assert scripted(steps_m, circling_m=1.0)[:2] == (Outcome.CIRCLING, 1500)
     assert scripted(steps_m, circling_m=10.0)[:2] == (Outcome.CIRCLING, 1000)
@@ -82,8 +82,8 @@ def test_a_location_that_creeps_on_is_no_circling_one():
 
 
 def test_a_path_has_the_start_and_every_step():
-    walker = Walker((0.0, 0.0), make_rest(), keep_path=True)
-    walker.move(1.0, 2.0)
-    walker.move(3.0, 4.0)
-    assert walker.path_std == [(0.0, 0.0), (1.0, 2.0), (3.0, 4.0)]
-    assert walker.walking
+    trajectory = Trajectory((0.0, 0.0), make_criteria(), keep_path=True)
+    trajectory.move(1.0, 2.0)
+    trajectory.move(3.0, 4.0)
+    assert trajectory.path_std == [(0.0, 0.0), (1.0, 2.0), (3.0, 4.0)]
+    assert trajectory.running

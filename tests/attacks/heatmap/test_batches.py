@@ -3,7 +3,7 @@ import pytest
 
 from tests.attacks.worlds import FEDAVG, make_header, paper_network
 from veilmap.attacks.heatmap import batches as module
-from veilmap.attacks.heatmap.batches import Room, batches
+from veilmap.attacks.heatmap.batches import Capacity, batches
 from veilmap.federation.observation import Observation
 
 
@@ -18,22 +18,22 @@ def test_many_users_of_a_round_stay_together_and_others_meet(monkeypatch):
     """Of room for two, those of rounds 1 and 3 fill some; where three are many, 3 has too few."""
     monkeypatch.setattr(module, "_MANY", 3)
     seen = starting_from(2, 1, 1, 1, 3, 3, 1)
-    assert list(batches(seen, Room(2, 3))) == [[1, 2], [3], [4, 5], [0, 6]]
-    assert list(batches(seen, Room(9, 9))) == [[1, 2, 3], [0, 4, 5, 6]]
+    assert list(batches(seen, Capacity(2, 3))) == [[1, 2], [3], [4, 5], [0, 6]]
+    assert list(batches(seen, Capacity(9, 9))) == [[1, 2, 3], [0, 4, 5, 6]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_one_at_a_time_in_their_order(count):
     seen = starting_from(*[1] * count)
-    assert list(batches(seen, Room(1, 1))) == [[i] for i in range(count)]
+    assert list(batches(seen, Capacity(1, 1))) == [[i] for i in range(count)]
 
 
 def test_a_gpu_holds_fewer_updates_with_kernels_of_their_own(monkeypatch):
     """An own kernel of 1,000 cells has 8 MB, and there are two for each linearisation."""
     monkeypatch.setattr(module.torch.cuda, "mem_get_info", lambda device: (2 * 64 * 2**30, 0))
     header, gpu = make_header(paper_network(), FEDAVG), module.torch.device("cuda")
-    one_step = Room.on(gpu, header, 1000, ("before",))
-    many_steps = Room.on(gpu, header, 1000, ("before", "middle", "path"))
+    one_step = Capacity.on(gpu, header, 1000, ("before",))
+    many_steps = Capacity.on(gpu, header, 1000, ("before", "middle", "path"))
     assert one_step.shared > one_step.own > many_steps.own
     assert many_steps.shared > many_steps.own > 100
     assert many_steps.own * (6 * 8e6 + 3 * 8e6) < 64 * 2**30

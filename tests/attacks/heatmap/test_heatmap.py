@@ -18,7 +18,7 @@ from tests.attacks.worlds import (
 )
 from veilmap.area import Area
 from veilmap.attacks.attack import AttackInput
-from veilmap.attacks.heatmap.batches import Room
+from veilmap.attacks.heatmap.batches import Capacity
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.heatmap.recovery import Recovery
 from veilmap.attacks.heatmap.updates import Updates
@@ -128,7 +128,7 @@ def test_a_batch_of_updates_has_the_map_of_each(monkeypatch, training, sign, cou
     seen = mixed(header)[:count]
     settings = Heatmap(60, 90.0, sign=sign)
     alone = settings.attack(AttackInput(header, seen))
-    monkeypatch.setattr(Room, "on", classmethod(lambda cls, *given: cls(9, 9)))
+    monkeypatch.setattr(Capacity, "on", classmethod(lambda cls, *given: cls(9, 9)))
     together = settings.attack(AttackInput(header, seen, told.append))
     assert told == [count]
     for one, found in zip(alone, together, strict=True):
@@ -207,7 +207,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch):
         return copy(header, observations, device)
 
     monkeypatch.setattr(Updates, "of", small)
-    monkeypatch.setattr(Room, "on", classmethod(lambda cls, *given: cls(9, 9)))
+    monkeypatch.setattr(Capacity, "on", classmethod(lambda cls, *given: cls(9, 9)))
     found = Heatmap(60, 90.0).attack(AttackInput(header, mixed(header)[:5]))
     assert [each.user for each in found] == ["a", "b", "c", "d", "e"]
     assert sizes == [5, 2, 3, 1, 2]
@@ -227,15 +227,15 @@ def test_a_linearisation_that_is_close_on_the_first_grid_is_tried_on_small_cells
     tried = []
     begin, refine = Recovery.begin, Recovery.refine
 
-    def begun(self, name, sign):
+    def initial(self, name, sign):
         found = begin(self, name, sign)
         return replace(found, held_out=np.full(len(found.held_out), coarse[name]))
 
-    def refined(self, begun):
-        tried.extend([begun.linearise] * len(begun.updates))
-        return [replace(each, held_out=fine[each.linearise]) for each in refine(self, begun)]
+    def refined(self, initial):
+        tried.extend([initial.linearise] * len(initial.updates))
+        return [replace(each, held_out=fine[each.linearise]) for each in refine(self, initial)]
 
-    monkeypatch.setattr(Recovery, "begin", begun)
+    monkeypatch.setattr(Recovery, "begin", initial)
     monkeypatch.setattr(Recovery, "refine", refined)
     header = make_header(MIDDLE, FEDAVG)
     seen = seventy_thirty(header)

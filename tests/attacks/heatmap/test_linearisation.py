@@ -83,10 +83,10 @@ def test_the_shares_of_the_path_sum_to_1_and_its_nodes_lie_on_the_way():
     assert sum(float(node.share) for node in along) == pytest.approx(1)
     assert prod(float(node.share) for node in along) > 0
     goal = leaked_gradient(seen)
-    walked = [
+    progress = [
         (seen.weights_before - flat(node.weights)[0]) @ goal / (goal @ goal) for node in along
     ]
-    np.testing.assert_allclose(walked, [1 / 6, 3 / 6, 5 / 6], atol=0.05)
+    np.testing.assert_allclose(progress, [1 / 6, 3 / 6, 5 / 6], atol=0.05)
 
 
 @pytest.mark.parametrize("rounds", [(0, 0), (0, 1)], ids=["shared weights", "own weights"])

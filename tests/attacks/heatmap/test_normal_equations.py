@@ -75,7 +75,7 @@ def test_gram_and_b_are_products_of_the_explicit_tangents_by_half(case, shares, 
 @settings(max_examples=20)
 @given(case=tangents(points=5), seed=st.integers(0, 99))
 def test_the_halves_add_up_to_the_whole_and_say_what_is_unexplained(case, seed):
-    """|G − Σ c_j J(x_j)|² / |G|² with layers weighed; every layer counts 1 in |G|²."""
+    """|G − Σ c_j J(x_j)|² / |G|² with layers fitted; every layer counts 1 in |G|²."""
     network, weights, x, vector = case
     goal, scale = vector[0], layer_weights(network, vector[0])
     halves = equations(network, weights[:1], [1.0], x[0], goal)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veilmap.area import Area
-from veilmap.attacks.heatmap.squares import Cells
+from veilmap.attacks.heatmap.squares import Squares
 
 SIDES_M = st.sampled_from([0.0, 0.3, 1.0, 7.0, 350.0, 1999.5, 2000.0])
 AREAS = st.builds(
@@ -15,7 +15,7 @@ AREAS = st.builds(
 
 @given(area=AREAS, count=st.integers(4, 500))
 def test_the_first_grid_covers_the_area_with_about_the_asked_number(area, count):
-    cells = Cells.cover(area, count)
+    cells = Squares.cover(area, count)
     (index,) = cells.index.numpy()
     assert area.contains(cells.xy_m[0].numpy()).all()
     assert len(np.unique(index, axis=0)) == len(cells)
@@ -44,13 +44,13 @@ def test_split_quarters_the_chosen_cells_of_each_update_and_their_neighbours(
     area, count, seed, levels
 ):
     """An update that chose none has none."""
-    draw, cells = np.random.default_rng(seed), Cells.cover(area, count)
+    draw, cells = np.random.default_rng(seed), Squares.cover(area, count)
     for _ in range(levels):
         chosen = (draw.random((3, len(cells))) < [[0.3], [0.1], [0.0]]) & cells.real.numpy()
         chosen[0, 0] = True
         finer = cells.split(torch.from_numpy(chosen))
         assert finer.side_m == cells.side_m / 2
-        wide = Cells(area, cells.side_m, cells.index.expand(3, -1, 2), cells.real)
+        wide = Squares(area, cells.side_m, cells.index.expand(3, -1, 2), cells.real)
         for update in range(3):
             mine = finer.real[update]
             by_hand = (
@@ -68,7 +68,7 @@ def only(cells, column, row):
 
 def test_a_chosen_cell_is_quartered_with_its_eight_neighbours():
     """Of 10 x 10 cells of 10 m, (4, 4) and its neighbours have the 6 x 6 quarters from (6, 6)."""
-    cells = Cells.cover(Area(0, 0, 100, 100), 100)
+    cells = Squares.cover(Area(0, 0, 100, 100), 100)
     assert (len(cells), cells.side_m) == (100, 10.0)
     finer = cells.split(only(cells, 4, 4))
     expected = [[x, y] for x in range(6, 12) for y in range(6, 12)]
@@ -78,21 +78,21 @@ def test_a_chosen_cell_is_quartered_with_its_eight_neighbours():
 
 
 def test_a_corner_cell_has_neighbours_on_two_sides_only():
-    cells = Cells.cover(Area(0, 0, 100, 100), 100)
+    cells = Squares.cover(Area(0, 0, 100, 100), 100)
     finer = cells.split(only(cells, 0, 0))
     assert sorted(finer.index[0].tolist()) == [[x, y] for x in range(4) for y in range(4)]
 
 
 def test_cells_far_from_the_corner_lie_where_float64_has_them():
     """A number of float32 is a tenth of a millimetre off."""
-    cells = Cells.cover(Area(500_000.1, 4_000_000.2, 503_000.1, 4_003_000.2), 2500)
+    cells = Squares.cover(Area(500_000.1, 4_000_000.2, 503_000.1, 4_003_000.2), 2500)
     by_hand = [500_000.1 + 37.5 * cells.side_m, 4_000_000.2 + 41.5 * cells.side_m]
     assert cells.xy_m[only(cells, 37, 41)].tolist() == [pytest.approx(by_hand, rel=1e-15)]
 
 
 @pytest.mark.parametrize("area", [Area(0, 0, 0, 500), Area(0, 0, 500, 0.2)])
 def test_a_thin_area_is_a_row_of_cells(area):
-    cells = Cells.cover(area, 50)
+    cells = Squares.cover(area, 50)
     assert len(cells) == 50
     assert len(np.unique(cells.xy_m[0], axis=0)) == 50
     finer = cells.split(torch.arange(50)[None] == 20)

@@ -5,19 +5,18 @@ from itertools import product
 
 import numpy as np
 
+from veilmap.auditing.answer import Advice, Answer
+from veilmap.metrics.rows import FigureRow
+from veilmap.metrics.spread import Spread, Strongest
 from veilmap.report.page.content import (
-    Advice,
     Configuration,
     Content,
     Found,
     Ground,
     Made,
     Overlay,
-    Spread,
     StepCost,
-    Strongest,
     Track,
-    Verdict,
 )
 
 PANEL = (
@@ -43,6 +42,14 @@ AREA_DEG = (
 FIGURES = ("home_error_m", "nearest_m", "emd_paper", "distance_m", "recall_50m")
 
 
+class Line(dict, FigureRow):
+    """A row with figures of any names and values."""
+
+    @property
+    def _flat(self):
+        return self
+
+
 def make_content(
     configurations=PANEL[:4],
     attacks=ATTACKS[2:],
@@ -59,7 +66,7 @@ def make_content(
     rows = list(_rows(draw, configurations, attacks, targets, seeds))
     return Content(
         title=title,
-        verdict=_verdict(configurations),
+        answer=_answer(configurations),
         targets=targets,
         attacks=attacks,
         configurations=tuple(
@@ -101,28 +108,29 @@ def make_ground(draw, configurations, attacks, targets, rounds, points, cells) -
     )
 
 
-def _rows(draw, configurations, attacks, targets, seeds) -> Iterator[dict]:
+def _rows(draw, configurations, attacks, targets, seeds) -> Iterator[Line]:
     for (place, name), attack, target, seed in product(
         enumerate(configurations), attacks, targets, seeds
     ):
         hidden = 60 + 90 * place + 20 * attacks.index(attack)
-        yield {
-            "configuration": name,
-            "attack": attack,
-            "target": target,
-            "seed": seed,
-            "rounds": 11,
-            "rmse_db": round(5.5 + 0.35 * ((3 * place) % 7) + draw.normal(0, 0.08), 4),
-            "points": 300.0,
-            "points_share": 1 / (1 + place),
-            "home_error_m": round(hidden + draw.normal(0, 9), 3),
-            "nearest_m": round(hidden / 3 + draw.normal(0, 3), 3),
-            "emd_paper": round(hidden**0.5 + draw.normal(0, 0.4), 3),
-            "distance_m": round(hidden * 1.4 + draw.normal(0, 9), 3),
-            "recall_50m": round(float(np.clip(0.8 - 0.08 * place, 0, 1)), 2),
-            "work_error_m": None,
-            "defences": [{"step": name, "turns": 11}],
-        }
+        yield Line(
+            {
+                "configuration": name,
+                "attack": attack,
+                "target": target,
+                "seed": seed,
+                "rounds": 11,
+                "rmse_db": round(5.5 + 0.35 * ((3 * place) % 7) + draw.normal(0, 0.08), 4),
+                "points": 300.0,
+                "points_share": 1 / (1 + place),
+                "home_error_m": round(hidden + draw.normal(0, 9), 3),
+                "nearest_m": round(hidden / 3 + draw.normal(0, 3), 3),
+                "emd_paper": round(hidden**0.5 + draw.normal(0, 0.4), 3),
+                "distance_m": round(hidden * 1.4 + draw.normal(0, 9), 3),
+                "recall_50m": round(float(np.clip(0.8 - 0.08 * place, 0, 1)), 2),
+                "work_error_m": None,
+            }
+        )
 
 
 def _configuration(place, name, rows, attacks) -> Configuration:
@@ -161,26 +169,30 @@ def _spread(rows, figure) -> Spread:
     return Spread(float(np.median(values)), min(values), max(values))
 
 
-def _history(draw, configurations, attacks, targets, seeds, rounds) -> Iterator[dict]:
+def _history(draw, configurations, attacks, targets, seeds, rounds) -> Iterator[Line]:
     for (place, name), attack, target, seed, number in product(
         enumerate(configurations), attacks, targets, seeds, range(1, rounds + 1)
     ):
         predicted_m = 40 + 25 * place + 6 * number
-        yield {
-            "configuration": name,
-            "attack": attack,
-            "target": target,
-            "seed": seed,
-            "round": number,
-            "cosine": round(float(1 - draw.uniform(0, 0.02) * number), 5),
-            "distance_m": None if number == 3 else round(predicted_m * draw.uniform(0.8, 1.4), 2),
-            "distance_trained_m": round(predicted_m * draw.uniform(0.9, 1.1), 2),
-            "emd_m": round(predicted_m * 1.1, 2),
-            "norm": round(90 / number**1.5, 4),
-            "predicted_error_m": float(predicted_m),
-            "bound_m": predicted_m * 4.0,
-            "inside": number != 2,
-        }
+        cosine = round(float(1 - draw.uniform(0, 0.02) * number), 5)
+        away_m = None if number == 3 else round(predicted_m * draw.uniform(0.8, 1.4), 2)
+        yield Line(
+            {
+                "configuration": name,
+                "attack": attack,
+                "target": target,
+                "seed": seed,
+                "round": number,
+                "cosine": cosine,
+                "distance_m": away_m,
+                "distance_trained_m": round(predicted_m * draw.uniform(0.9, 1.1), 2),
+                "emd_m": round(predicted_m * 1.1, 2),
+                "norm": round(90 / number**1.5, 4),
+                "predicted_error_m": float(predicted_m),
+                "bound_m": predicted_m * 4.0,
+                "inside": number != 2,
+            }
+        )
 
 
 def _walk(draw, numbers, points) -> Track:
@@ -230,10 +242,10 @@ def _track(degrees, rounds) -> Track:
     return Track(degrees[:, 0], degrees[:, 1], np.asarray(rounds, np.int64))
 
 
-def _verdict(configurations) -> Verdict:
+def _answer(configurations) -> Answer:
     name = configurations[-1]
     command = f"veilmap train town.csv --scheme fedavg --defence '{name}'"
-    return Verdict(
+    return Answer(
         headline="Your server finds this person's home to 60 m from the updates alone.",
         sentences=(
             "The heat map finds 4 of 5 places where the person spends most time.",

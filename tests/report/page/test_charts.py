@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.page.making import PANEL, make_content
-from veilmap.report.page.content import Spread
+from tests.report.page.making import PANEL, Line, make_content
+from veilmap.metrics.spread import Spread
 from veilmap.report.page.page import write_page
 
 
@@ -29,7 +29,7 @@ def test_another_figure_draws_another_chart(town_file, open_file):
 
 def test_a_single_attack_has_its_median_over_seeds_in_the_table(tmp_path, open_file):
     content = make_content(PANEL[:1], seeds=(0, 1))
-    rows = [{**row, "emd_paper": 10.0 + 2 * row["seed"]} for row in content.rows]
+    rows = [Line({**row, "emd_paper": 10.0 + 2 * row["seed"]}) for row in content.rows]
     write_page(replace(content, rows=rows), tmp_path / "seeds.html")
     page = open_file(tmp_path / "seeds.html").page
     page.locator("#tradeoff-attack").select_option("1")
@@ -82,12 +82,14 @@ def test_few_and_many_rounds_are_drawn(tmp_path, open_file, rounds):
 def test_the_theorem_is_held_to_the_first_seed_and_to_what_was_trained_on(tmp_path, open_file):
     content = make_content(PANEL[:1], seeds=(0, 1), rounds=2)
     history = [
-        {
-            **row,
-            "distance_trained_m": 10.0 * row["round"] + 1000 * row["seed"],
-            "distance_m": 7.0,
-            "bound_m": 40.0 if row["seed"] == 0 else None,
-        }
+        Line(
+            {
+                **row,
+                "distance_trained_m": 10.0 * row["round"] + 1000 * row["seed"],
+                "distance_m": 7.0,
+                "bound_m": 40.0 if row["seed"] == 0 else None,
+            }
+        )
         for row in content.history
     ]
     write_page(replace(content, history=history), tmp_path / "theorem.html")
@@ -95,3 +97,38 @@ def test_the_theorem_is_held_to_the_first_seed_and_to_what_was_trained_on(tmp_pa
     figure.locator("summary").click()
     rows = [row.locator("> *").all_inner_texts() for row in figure.locator("tbody tr").all()]
     assert [(row[1], row[3]) for row in rows] == [("10", "40"), ("20", "40")]
+
+
+def marks(page):
+    """Colour and shape of each configuration in the legend."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("#tradeoff-legend .mark")].map((mark) =>
+            [getComputedStyle(mark).fill, mark.getAttribute("points") ?? "circle"])"""
+    )
+
+
+def test_a_defence_of_a_stranger_has_a_look_of_its_own(tmp_path, open_file):
+    names = (*PANEL, "fedavg + first:num=3", "fedavg + second", "fedsgd + first:num=3")
+    write_page(make_content(names), tmp_path / "strangers.html")
+    page = open_file(tmp_path / "strangers.html").page
+    *ours, first, second, hollow = marks(page)
+    assert len({*map(tuple, ours), tuple(first), tuple(second)}) == len(PANEL) + 2
+    assert hollow[1] == first[1]
+    assert hollow[0] != first[0]
+    alone = make_content((PANEL[0], "fedavg + first:num=9"))
+    write_page(alone, tmp_path / "alone.html")
+    assert marks(open_file(tmp_path / "alone.html").page)[1] == first
+
+
+def test_an_attack_has_the_same_colour_whichever_others_there_are(tmp_path, open_file):
+    def line(attacks, chosen):
+        write_page(make_content(attacks=attacks), tmp_path / "attacks.html")
+        page = open_file(tmp_path / "attacks.html").page
+        page.locator("#attack").select_option(str(attacks.index(chosen)))
+        path = page.locator("#round-charts path").first
+        return path.evaluate("path => getComputedStyle(path).stroke")
+
+    heatmap = line(("heatmap",), "heatmap")
+    assert line(("dlg", "heatmap", "mine:depth=3"), "heatmap") == heatmap == "rgb(204, 121, 167)"
+    mine = line(("dlg", "heatmap", "mine:depth=3"), "mine:depth=3")
+    assert mine == line(("mine:depth=3",), "mine:depth=3") != heatmap

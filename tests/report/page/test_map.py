@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from tests.report.page.making import PANEL, make_content
+from tests.report.page.making import PANEL, Line, make_content
 from veilmap.report.page.content import Track
 from veilmap.report.page.page import write_page
 
@@ -171,7 +171,8 @@ def test_the_caption_says_how_near_the_attack_comes_to_the_home(tmp_path, open_f
     content = make_content(PANEL[:1])
     errors_m = {("first_layer", 0): 42.7, ("first_layer", 1): 99.0}
     rows = [
-        {**row, "home_error_m": errors_m.get((row["attack"], row["seed"]))} for row in content.rows
+        Line({**row, "home_error_m": errors_m.get((row["attack"], row["seed"]))})
+        for row in content.rows
     ]
     named = {
         key: home for key, home in content.ground.named_homes.items() if key[1] == "first_layer"

@@ -6,10 +6,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from tests.report.page.making import ATTACKS, LAT_DEG, LON_DEG, PANEL, make_content
+from tests.report.page.making import ATTACKS, LAT_DEG, LON_DEG, PANEL, Line, make_content
+from veilmap.auditing.answer import Answer
 from veilmap.errors import UserError
 from veilmap.report.page import assets
-from veilmap.report.page.content import Made, StepCost, Verdict
+from veilmap.report.page.content import Made, StepCost
 from veilmap.report.page.page import page_html, write_page
 
 HOSTILE = (
@@ -113,7 +114,7 @@ def test_the_policy_stops_a_script_that_is_not_ours(tmp_path, open_file):
 
 def test_what_json_lacks_becomes_unknown():
     content = make_content()
-    rows = [{**content.rows[0], "distance_m": np.inf, "emd_m": np.float64("nan")}]
+    rows = [Line({**content.rows[0], "distance_m": np.inf, "emd_m": np.float64("nan")})]
     packed = json.loads(payload_of(page_html(replace(content, rows=rows))))["rows"]
     row = dict(zip(packed["columns"], packed["values"][0], strict=True))
     assert row["distance_m"] is None
@@ -144,8 +145,8 @@ def test_facts_of_the_data_are_written_for_people(town_file, open_file):
 
 def test_it_can_be_made_without_advice(tmp_path, open_file):
     content = make_content()
-    verdict = replace(content.verdict, advice=None, knows=(), oracle=(), sentences=())
-    write_page(replace(content, verdict=verdict), tmp_path / "plain.html")
+    answer = replace(content.answer, advice=None, knows=(), oracle=(), sentences=())
+    write_page(replace(content, answer=answer), tmp_path / "plain.html")
     page = open_file(tmp_path / "plain.html").page
     assert page.locator("#advice").count() == 0
     assert "Nothing beyond the updates." in page.locator("#attacker").inner_text()
@@ -158,9 +159,7 @@ def payload_of(html):
 def hostile_content(text=HOSTILE):
     """Every text that can come from the data or the command line is hostile."""
     content = make_content((text, f"x + {text}"), (text, "heatmap"), (text, "b"))
-    advice = replace(
-        content.verdict.advice, configuration=text, words=text, command=text, toml=text
-    )
+    advice = replace(content.answer.advice, configuration=text, words=text, command=text, toml=text)
     configurations = tuple(
         replace(each, costs=(StepCost(text, 1.0, 1.0, 0.0, {text: 1.0}),))
         for each in content.configurations
@@ -168,9 +167,9 @@ def hostile_content(text=HOSTILE):
     return replace(
         content,
         title=text,
-        verdict=Verdict(text, (text,), (text,), (text,), advice),
+        answer=Answer(text, (text,), (text,), (text,), advice),
         configurations=configurations,
-        rows=[{**row, text: text} for row in content.rows],
+        rows=[Line({**row, text: text}) for row in content.rows],
         made=Made(text, text, (0,), {text: text}, {text: text}, 1.0),
         ground=replace(content.ground, starts=(text,) * len(content.ground.rounds)),
     )
@@ -178,9 +177,9 @@ def hostile_content(text=HOSTILE):
 
 def test_advice_that_misses_the_bounds_is_no_recommendation(tmp_path, open_file):
     content = make_content()
-    advice = replace(content.verdict.advice, is_met=False)
-    verdict = replace(content.verdict, advice=advice)
-    write_page(replace(content, verdict=verdict), tmp_path / "missed.html")
+    advice = replace(content.answer.advice, is_met=False)
+    answer = replace(content.answer, advice=advice)
+    write_page(replace(content, answer=answer), tmp_path / "missed.html")
     words = open_file(tmp_path / "missed.html").page.locator("#advice").inner_text()
     assert "No configuration meets your bounds." in words
     assert "★" not in words

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from tests.report.page.making import PANEL, make_content
-from veilmap.report.page.content import Spread, StepCost, Strongest
+from tests.report.page.making import PANEL, Line, make_content
+from veilmap.metrics.spread import Spread, Strongest
+from veilmap.report.page.content import StepCost
 from veilmap.report.page.page import write_page
 
 
@@ -33,7 +34,8 @@ def test_a_click_sorts_and_another_turns_it_round(town_file, open_file):
 def test_what_is_not_known_goes_last_in_both_directions(tmp_path, open_file):
     content = make_content()
     rows = [
-        {**row, "emd_m": None if place == 0 else place} for place, row in enumerate(content.rows)
+        Line({**row, "emd_m": None if place == 0 else place})
+        for place, row in enumerate(content.rows)
     ]
     write_page(replace(content, rows=rows), tmp_path / "gaps.html")
     page = open_file(tmp_path / "gaps.html").page
@@ -61,7 +63,7 @@ def test_all_rows_and_the_history_are_there(town_file, open_file):
 
 
 def test_a_long_table_shows_its_beginning_in_every_order(tmp_path, open_file):
-    rows = [{"number": number} for number in range(2_500)]
+    rows = [Line({"number": number}) for number in range(2_500)]
     write_page(replace(make_content(), rows=rows), tmp_path / "long.html")
     page = open_file(tmp_path / "long.html").page
     page.locator("#all-rows summary").click()
@@ -92,7 +94,7 @@ def test_a_download_as_csv_has_every_row(town_file, open_file, name):
 def test_a_text_that_a_spreadsheet_would_run_is_made_harmless(tmp_path, open_file):
     content = make_content()
     rows = [
-        {"target": text, "loss_db": -1.5}
+        Line({"target": text, "loss_db": -1.5})
         for text in ("=1+1", "+1", "-1", "@SUM(A1)", "\tx", 'a "quoted", name', "plain")
     ]
     write_page(replace(content, rows=rows), tmp_path / "formulas.html")
@@ -125,8 +127,9 @@ def by_hand():
     content = make_content(PANEL[:3], attacks=("dlg", "search"), seeds=(0, 1, 2))
     homes_m = {"dlg": (10.0, 906.0, 34.0), "search": (300.0, None, None)}
     rows = [
-        {**row, "home_error_m": homes_m[row["attack"]][row["seed"]], "rmse_db": 5.0 + row["seed"]}
+        Line({**row, "home_error_m": homes_m[row["attack"]][seed], "rmse_db": 5.0 + seed})
         for row in content.rows
+        for seed in [row["seed"]]
     ]
     first, second, third = content.configurations
     figures = {

@@ -1,4 +1,4 @@
-"""Many dummy locations walking downhill together, under a network of any shape."""
+"""Descents of many dummy locations at once, under a network of any shape."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,64 +8,64 @@ from torch import Tensor
 
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.optimisers import Optimiser
-from veilmap.attacks.gradient_matching.trajectory import Walker
+from veilmap.attacks.gradient_matching.trajectory import Trajectory
 
-# Iterations between two looks at who rests; a GPU has gone on when the answer is there.
+# Iterations between two checks of the stopping criteria, which synchronise with the GPU.
 _ITERATIONS_AT_ONCE = 16
 
 
 @torch.no_grad()
-def walk_together(
+def descend_batched(
     matching: Matching,
-    walkers: Sequence[Sequence[Walker]],
+    trajectories: Sequence[Sequence[Trajectory]],
     label: float,
     optimiser: Callable[[], Optimiser],
-    on_rest: Callable[[int], None],
+    on_done: Callable[[int], None],
 ) -> None:
-    """Lead the walkers of each update to their ends, all in step; those who rest drop out."""
-    going, steps = torch.arange(len(walkers), device=matching.device), optimiser()
-    x = matching.tensor([[each.xy_std for each in row] for row in walkers])
+    """Advance all trajectories in step until every one has ended; finished updates drop out."""
+    running, steps = torch.arange(len(trajectories), device=matching.device), optimiser()
+    x = matching.tensor([[each.xy_std for each in row] for row in trajectories])
     y = matching.tensor(label)
-    while len(going):
-        before, way = time.perf_counter(), []
+    while len(running):
+        before, path = time.perf_counter(), []
         for _ in range(_ITERATIONS_AT_ONCE):
-            rises = torch.zeros_like(x)
-            rises[going] = slopes(matching, x[going], y)[1]
-            x = steps.step(x, -rises)
-            way.append(x[going])
-        rows = [walkers[u] for u in going.tolist()]
-        _move(rows, torch.stack(way, 2).tolist(), before)
-        left = torch.tensor([any(each.walking for each in row) for row in rows]).to(going.device)
+            slope = torch.zeros_like(x)
+            slope[running] = slopes(matching, x[running], y)[1]
+            x = steps.step(x, -slope)
+            path.append(x[running])
+        rows = [trajectories[u] for u in running.tolist()]
+        _advance(rows, torch.stack(path, 2).tolist(), before)
+        left = torch.tensor([any(each.running for each in row) for row in rows]).to(running.device)
         if not left.all():
-            on_rest(int((~left).sum()))
-            going, matching = going[left], matching.keep(left)
+            on_done(int((~left).sum()))
+            running, matching = running[left], matching.keep(left)
 
 
 def slopes(matching: Matching, x: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
     """cos(∇w, ∇w') and its gradient in x'.
 
-    By automatic differentiation, not by differences: a difference across a crease, where a ReLU
-    switches and the cosine jumps, is a slope out of nowhere that throws the walker off the map.
+    By automatic differentiation, not by differences: across a crease, where a ReLU switches and
+    the cosine jumps, a difference quotient has nothing to do with the slope on either side.
     """
     with torch.enable_grad():
         x = x.clone().requires_grad_()
         cosine = matching.at(x).with_label(label)
-        (rise,) = torch.autograd.grad(cosine.sum(), x)
-    return cosine.detach(), rise
+        (slope,) = torch.autograd.grad(cosine.sum(), x)
+    return cosine.detach(), slope
 
 
-def _move(
-    rows: Sequence[Sequence[Walker]],
-    ways: Sequence[Sequence[Sequence[tuple[float, float]]]],
+def _advance(
+    rows: Sequence[Sequence[Trajectory]],
+    paths: Sequence[Sequence[Sequence[tuple[float, float]]]],
     before: float,
 ) -> None:
-    """Each walker along its way, but not beyond its end; they share the time since ``before``."""
-    made: dict[Walker, int] = {}
-    for row, of_row in zip(rows, ways, strict=True):
-        for each, way in zip(row, of_row, strict=True):
+    """Append to each trajectory until it ends; they share the time since ``before``."""
+    made: dict[Trajectory, int] = {}
+    for row, of_row in zip(rows, paths, strict=True):
+        for each, path in zip(row, of_row, strict=True):
             first = each.iterations
-            for place in way:
-                if each.walking:
+            for place in path:
+                if each.running:
                     each.move(*place)
             made[each] = each.iterations - first
     one_s = (time.perf_counter() - before) / sum(made.values())

@@ -1,6 +1,6 @@
-"""Iterations of Algorithm 2 for one dummy location, compiled; for those who have numba.
+"""Iterations of Algorithm 2 for one dummy location, compiled; requires numba.
 
-Many of them in one call: Python takes as long to ask for a slope as the slope takes.
+Many iterations per call: calling from Python costs as much as one slope.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,23 +18,23 @@ from veilmap.attacks.gradient_matching.optimisers import DECAY, LEAST, SQUARE_DE
 from veilmap.attacks.gradient_matching.regions import MOST_SWITCHES, Pieces
 from veilmap.model.compiling import compiled
 
-# What is computed beyond the end of a walk is thrown away.
+# Iterations computed beyond the end of a trajectory are discarded.
 ITERATIONS_AT_ONCE = 64
 
 
-def compiled_way(
+def compiled_iterates(
     pieces: Pieces,
     start: tuple[float, float],
     label: float,
     optimiser: Callable[[], Optimiser],
 ) -> Iterator[tuple[float, float]]:
-    """The places that a dummy location comes to from its start, without an end."""
+    """The locations of a descent from its start, without an end."""
     region, x, moments = CompiledRegion(pieces), np.array(start), np.zeros((2, 2))
-    way, done = np.empty((ITERATIONS_AT_ONCE, 2)), 0
+    path, done = np.empty((ITERATIONS_AT_ONCE, 2)), 0
     made = optimiser()
     steps = made.learning_rate, isinstance(made, Adam)
     while True:
-        region.switches = _walk(
+        region.switches = _iterate(
             region.constant,
             region.moving,
             pieces.common,
@@ -44,14 +44,14 @@ def compiled_way(
             done,
             label,
             *steps,
-            way,
+            path,
         )
         done += ITERATIONS_AT_ONCE
-        yield from map(tuple, way.tolist())
+        yield from map(tuple, path.tolist())
 
 
 @compiled
-def _walk(
+def _iterate(
     constant: Constant,
     moving: Moving,
     common: NDArray[np.floating],
@@ -62,10 +62,10 @@ def _walk(
     label: float,
     rate: float,
     is_adam: bool,
-    way: NDArray[np.float64],
+    path: NDArray[np.float64],
 ) -> int:
-    """Fill ``way``; ``x`` and Adam's moments go along. How many units have switched."""
-    for iteration in range(len(way)):
+    """Fill ``path`` and update ``x`` and Adam's moments; returns how many units have switched."""
+    for iteration in range(len(path)):
         if switches > MOST_SWITCHES:
             moving.lines[:] = common
             moving.on[:] = False
@@ -78,7 +78,7 @@ def _walk(
                 x[axis] -= rate * _adam(moments[axis], gradient, done + iteration + 1)
             else:
                 x[axis] -= rate * gradient
-            way[iteration, axis] = x[axis]
+            path[iteration, axis] = x[axis]
     return switches
 
 

@@ -1,7 +1,7 @@
-"""What ``climb`` does, compiled, one place after the other; for those who have numba.
+"""``local_search`` compiled, one point after the other; requires numba.
 
-A place's neighbours lie in the same piece as it or in the next, so that looking at them takes one
-product of a vector with the columns of W_2 that are on, and none of matrices.
+The neighbours of a point lie in the same linear piece or in an adjacent one, so that evaluating
+them takes one product of a vector with the active columns of W_2, and no matrix product.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ from veilmap.attacks.gradient_matching.local_search import (
     TIE,
     WIDER,
     Bounds,
-    Climbers,
+    SearchPoints,
 )
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.regions import Pieces
@@ -38,28 +38,30 @@ _SW, _NW, _SE, _NE = (_NUMBER[place] for place in [(-1, -1), (-1, 1), (1, -1), (
 _ANYWHERE = torch.tensor([[-torch.inf] * 2, [torch.inf] * 2], dtype=torch.float64)
 
 
-class CompiledClimb:
-    """Climbs for the updates of a matching in float64, under a network that has pieces."""
+class CompiledLocalSearch:
+    """For the updates of a matching in float64, under a network that is linear in pieces."""
 
     def __init__(self, matching: Matching) -> None:
         updates = range(len(matching.gradient[0][0]))
         self._regions = [CompiledRegion(Pieces.of(matching, update)) for update in updates]
 
-    def __call__(self, climbers: Climbers, most: int, exact: Tensor, bounds: Bounds) -> Climbers:
-        """As ``climb``."""
-        ended = Climbers(*(values.clone() for values in vars(climbers).values()))
+    def __call__(
+        self, points: SearchPoints, most: int, exact: Tensor, bounds: Bounds
+    ) -> SearchPoints:
+        """As ``local_search``."""
+        ended = SearchPoints(*(values.clone() for values in vars(points).values()))
         limits = exact.numpy(), *(each.numpy() for each in (bounds or _ANYWHERE))
         arrays = [values.numpy() for values in vars(ended).values()]
         for update, region in enumerate(self._regions):
             for place in range(ended.cosines.shape[1]):
-                region.afresh()
+                region.reset_if_worn()
                 state = [values[update, place : place + 1].reshape(-1) for values in arrays]
-                region.switches += _climb(region.constant, region.moving, *state, most, *limits)
+                region.switches += _search(region.constant, region.moving, *state, most, *limits)
         return ended
 
 
 @compiled
-def _climb(
+def _search(
     constant: Constant,
     moving: Moving,
     centre: Array,
@@ -73,7 +75,7 @@ def _climb(
     low: Array,
     high: Array,
 ) -> int:
-    """One place's steps, in place; how many units have switched."""
+    """The steps of one point, in place; returns how many units have switched."""
     seen, switches = np.empty(9), 0
     for _ in range(most):
         if cosine[0] > -np.inf and (width <= exact).all():
@@ -110,7 +112,7 @@ def _inside(place: Array, low: Array, high: Array) -> tuple[float, float]:
 
 @compiled
 def _top(seen: Array) -> tuple[float, float, bool]:
-    """Where the paraboloid has its top, in widths, and whether it is among the nine."""
+    """The maximum of the paraboloid, in widths, and whether it lies among the nine."""
     slope_x, slope_y = (seen[_EAST] - seen[_WEST]) / 2, (seen[_NORTH] - seen[_SOUTH]) / 2
     bend_x, bend_y = (
         seen[_EAST] - 2 * seen[0] + seen[_WEST],

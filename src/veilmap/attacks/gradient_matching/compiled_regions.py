@@ -1,7 +1,7 @@
-"""What ``regions`` does, compiled; for those who have numba.
+"""``regions`` compiled; requires numba.
 
-Loops replace numpy's calls, each of which takes longer to begin than to do its work here, and the
-units that are on are worked on four at a time, so that what they share is read once for all four.
+Loops replace numpy's calls, whose overhead here exceeds their work. Active units are processed four
+at a time, so that what they share is read once.
 """
 
 from math import factorial, sqrt
@@ -16,12 +16,12 @@ from veilmap.model.numba_activations import KINDS, RELU, SIGMOID, TANH
 
 Array = NDArray[np.floating]
 
-# Of e^r for |r| ≤ ln 2 / 2; what is left out is below the last place.
+# Coefficients of e^r for |r| ≤ ln 2 / 2; the remainder is below the precision of a double.
 _SERIES = tuple(1 / factorial(k) for k in range(14))
 
 
 class Constant(NamedTuple):
-    """What ``Pieces`` holds, as loops take it."""
+    """The contents of ``Pieces`` in the form that compiled loops take."""
 
     kind: int
     first: Array
@@ -34,11 +34,11 @@ class Constant(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """What belongs to the place last looked at, and room to work in."""
+    """The state at the place evaluated last, and working memory."""
 
     lines: Array  # (A, c)ᵀ, and beside it the same of u
     on: NDArray[np.bool_]
-    units: NDArray[np.int64]  # those that are on, one after the other
+    units: NDArray[np.int64]  # the numbers of those that are on
     hidden: Array  # h_1
     s: Array  # f(z_2),
     slope: Array  # f'(z_2),
@@ -50,9 +50,9 @@ class Moving(NamedTuple):
 
 @compiled
 def _exp(x: float) -> float:
-    """e^x = 2^n e^r with x = n ln 2 + r, in steps that compute several numbers at a time.
+    """e^x = 2^n e^r with x = n ln 2 + r, in steps that the compiler vectorises.
 
-    Beyond ±700 it stands still: there no activation changes.
+    Constant beyond ±700, where no activation changes.
     """
     x = -700.0 if x < -700.0 else x
     x = 700.0 if x > 700.0 else x
@@ -67,7 +67,7 @@ def _exp(x: float) -> float:
 
 @compiled
 def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
-    """From z_2 in ``s`` the second layer's activation there and its first two derivatives."""
+    """The second layer's activation and its first two derivatives at z_2, which ``s`` holds."""
     if kind == SIGMOID:
         for j in range(len(s)):
             s[j] = 1 / (1 + _exp(-s[j]))
@@ -89,7 +89,7 @@ def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
 
 @compiled
 def _switch(constant: Constant, lines: Array, unit: int, sign: Any) -> None:
-    """One unit's share in what is constant, added or taken away."""
+    """Add or subtract one unit's share of the constant terms."""
     column, leaked = constant.columns[unit], constant.columns_leaked[unit]
     width = len(column)
     for row in range(3):
@@ -102,9 +102,10 @@ def _switch(constant: Constant, lines: Array, unit: int, sign: Any) -> None:
 
 @compiled
 def _enter(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int, int]:
-    """Bring to (x, y) all but what belongs to δ_1.
+    """Update everything but δ_1 for the place (x, y).
 
-    |h_1|² + 1, how many units are on, and how many have switched.
+    Returns:
+        |h_1|² + 1, how many units are on, and how many have switched.
     """
     first, lines, hidden, on = constant.first, moving.lines, moving.hidden, moving.on
     zero, one = first.dtype.type(0), first.dtype.type(1)
@@ -161,13 +162,13 @@ def _four(constant: Constant, moving: Moving, units: Any) -> tuple[Any, Any, Any
 
 @compiled
 def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> Any:
-    """|δ_1|², and W_2 D δ_1 if asked for."""
+    """|δ_1|², and W_2 D δ_1 if ``whole``."""
     columns, pulled, units = constant.columns, moving.pulled, moving.units
     zero = pulled.dtype.type(0)
     square_1 = zero
     pulled[:] = zero
     for n in range(0, count, 4):
-        # The last four may be fewer: then the last unit stands in, without a weight.
+        # The last group may have fewer than four: the last unit fills it up, with weight 0.
         a, b = units[n], units[min(n + 1, count - 1)]
         c, d = units[min(n + 2, count - 1)], units[min(n + 3, count - 1)]
         of_a, of_b, of_c, of_d = _four(constant, moving, (a, b, c, d))
@@ -227,7 +228,7 @@ def cosine_at(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, 
 
 
 class CompiledRegion:
-    """The piece in which a moving location is, and what is constant there."""
+    """The linear piece around a moving location, and what is constant there."""
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces, dtype = pieces, pieces.last.dtype
@@ -251,8 +252,8 @@ class CompiledRegion:
         )
         self.switches = 0
 
-    def afresh(self) -> None:
-        """All units off, where so many have switched that rounding shows."""
+    def reset_if_worn(self) -> None:
+        """Start again from all units off after so many switches that rounding shows."""
         if self.switches > MOST_SWITCHES:
             self.moving.lines[:], self.moving.on[:] = self._pieces.common, False
             self.switches = 0

@@ -1,8 +1,8 @@
-"""How ``Dlg`` descends: Algorithm 2 for many updates and starts at once.
+"""How ``Dlg`` works: Algorithm 2 for many updates and starts at once.
 
-The dummy label y' is updated as well, by a gradient that is zero wherever it exists: cos(∇w, ∇w')
-depends on y' only through the sign of F(x') − y'. So y' stays where it starts, and what it decides
-is that sign. Tests hold this to the line-by-line version in ``reference``.
+The algorithm also updates the dummy label y', by a gradient that is zero wherever it exists:
+cos(∇w, ∇w') depends on y' only through the sign of F(x') − y'. So y' keeps its initial value, which
+decides that sign. Tests compare this with the line-by-line version in ``reference``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,28 +14,27 @@ import torch
 from numpy.typing import NDArray
 
 from veilmap.attacks.attack import AttackInput
-from veilmap.attacks.gradient_matching.descent import walk
+from veilmap.attacks.gradient_matching.descent import descend
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, Optimiser, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult
-from veilmap.attacks.gradient_matching.trajectory import Rest, Walker
-from veilmap.attacks.heatmap.updates import same_start
-from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
+from veilmap.attacks.leak import leaked_gradient, same_start
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.local_data import Scaler
 from veilmap.model.device import torch_device
 
-# Of a cosine loss that varies by a thousandth over the whole map, in standardised units.
+# For a cosine loss that varies by a thousandth over the whole map, in standardised units.
 LEARNING_RATES: dict[OptimiserName, float] = {"sgd": 100.0, "adam": 0.02}
 _PRECISIONS: dict[PrecisionName, torch.dtype] = {"double": torch.float64, "single": torch.float32}
-# Where the network learns raw dBm and nobody gave a mean: about that of LTE in a city.
+# The start of y' for raw labels without a public mean: typical of LTE in a city.
 TYPICAL_RSRP_DBM = -95.0
 
 
-def descend(dlg: Dlg, given: AttackInput) -> list[Reconstruction]:
+def run_dlg(dlg: Dlg, given: AttackInput) -> list[Reconstruction]:
     """The reconstructions of each update, one per start, in the order of the updates."""
     descents = _Descents(dlg, given)
     found: dict[int, list[Reconstruction]] = {}
@@ -81,27 +80,30 @@ class _Descents:
                 for each in observations
             ]
         )
-        walked = walk(
+        finished = descend(
             self._matching(observations),
             torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.dlg.precision]),
             self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
             self._optimiser,
-            self._rest(known),
+            self._criteria(known),
             keep_path=self.dlg.keep_path,
-            on_rest=self.given.on_done,
+            on_done=self.given.on_done,
         )
         return [
-            [_reconstruction(scaler, each, walker, start) for start, walker in enumerate(walkers)]
-            for each, walkers in zip(observations, walked, strict=True)
+            [
+                _reconstruction(scaler, each, found, start)
+                for start, found in enumerate(trajectories)
+            ]
+            for each, trajectories in zip(observations, finished, strict=True)
         ]
 
     def _optimiser(self) -> Optimiser:
         name = self.dlg.optimiser
         return OPTIMISERS[name](self.dlg.learning_rate or LEARNING_RATES[name])
 
-    def _rest(self, known: SideKnowledge) -> Rest:
+    def _criteria(self, known: SideKnowledge) -> StoppingCriteria:
         centre_m, diagonal_m = known.area.centre_m, hypot(known.area.width_m, known.area.height_m)
-        return Rest(
+        return StoppingCriteria(
             scale_m=known.scaler.scale_m,
             still_m=self.dlg.still_m,
             still_iterations=self.dlg.still_iterations,
@@ -130,21 +132,23 @@ class _Descents:
 
 
 def _reconstruction(
-    scaler: Scaler, observation: Observation, walker: Walker, start: int
+    scaler: Scaler, observation: Observation, trajectory: Trajectory, start: int
 ) -> Reconstruction:
     if not leaked_gradient(observation).any():
         return replace(Reconstruction.nothing(observation), start=start)
     with np.errstate(over="ignore"):  # far beyond any map
-        xy_m = scaler.metres(np.array(walker.xy_std))
-        path_m = None if walker.path_std is None else scaler.metres(np.array(walker.path_std))
+        xy_m = scaler.metres(np.array(trajectory.xy_std))
+        path_m = (
+            None if trajectory.path_std is None else scaler.metres(np.array(trajectory.path_std))
+        )
     return Reconstruction.of(
         observation,
         xy_m,
-        # A location that is no number explains nothing; every other start is better.
-        cosine=walker.cosine if isfinite(walker.cosine) else -1.0,
-        iterations=walker.iterations,
-        seconds=walker.seconds,
-        outcome=walker.outcome,
+        # A location that is not finite explains nothing; any other start is better.
+        cosine=trajectory.cosine if isfinite(trajectory.cosine) else -1.0,
+        iterations=trajectory.iterations,
+        seconds=trajectory.seconds,
+        outcome=trajectory.outcome,
         start=start,
         path_m=path_m,
     )

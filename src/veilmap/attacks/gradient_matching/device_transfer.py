@@ -1,4 +1,4 @@
-"""Updates on their way to a device, in chunks that fit it, the next while one is attacked."""
+"""Copies updates to a device in chunks that fit its memory, the next while one is attacked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,28 +10,28 @@ import torch
 from torch import Tensor
 
 from veilmap.attacks.gradient_matching.matching import Matching
-from veilmap.attacks.heatmap.updates import same_start
-from veilmap.bounded_executor import ahead
+from veilmap.attacks.leak import same_start
+from veilmap.bounded_executor import map_bounded
 from veilmap.federation.observation import Observation
 from veilmap.model.device import free_bytes
 from veilmap.model.network import Floats, Network
 
-# One on a processor, so that what is computed of it stays in the caches and its bits depend on no
-# other; on a GPU so many that a product fills it, and that thousands share the last steps of a few.
+# One on a CPU, so that intermediate results stay in the caches and bits depend on no other update;
+# on a GPU enough to fill it.
 _MOST = {"cpu": 1, "cuda": 8192}
-# Of a GPU's memory for each weight of an update: as it came, in both precisions, and room to work.
+# GPU memory per weight of an update: as received, in both precisions, and working memory.
 _BYTES_PER_WEIGHT = 60
-# A GPU takes updates faster than one thread copies them.
+# One thread copies more slowly than a GPU processes.
 _COPYING_THREADS, _ROWS_AT_ONCE = 8, 32
 
 Copy = Callable[[Sequence[Floats]], Tensor]
 
 
 @dataclass(frozen=True)
-class Staged:
-    """Some updates, and their weights (updates, W) on the device.
+class UpdatesOnDevice:
+    """Some updates with their weights (updates, W) on the device.
 
-    ``before`` is a single row where all of them started from the same weights.
+    ``before`` is a single row if all of them started from the same weights.
     """
 
     observations: Sequence[Observation]
@@ -44,19 +44,21 @@ class Staged:
         return Matching.of_rows(network, before, before - self.after.double())
 
 
-def staged(observations: Sequence[Observation], device: torch.device) -> Iterator[Staged]:
-    """All updates in their order; those of one chunk share their weights, or none of them do."""
+def transferred(
+    observations: Sequence[Observation], device: torch.device
+) -> Iterator[UpdatesOnDevice]:
+    """All updates in order; in a chunk either all started from the same weights, or no two did."""
     if device.type == "cpu":
         for chunk in _chunks(observations, _MOST["cpu"]):
-            yield _stage(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
+            yield _transfer(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
         return
     copy = _ToGpu(device)
-    chunks = _chunks(observations, _that_fit(observations, device))
+    chunks = _chunks(observations, _chunk_size(observations, device))
     with ThreadPoolExecutor(1) as pool:
-        yield from ahead(pool, lambda chunk: _stage(chunk, copy), chunks, most=2)
+        yield from map_bounded(pool, lambda chunk: _transfer(chunk, copy), chunks, most=2)
 
 
-def _that_fit(observations: Sequence[Observation], device: torch.device) -> int:
+def _chunk_size(observations: Sequence[Observation], device: torch.device) -> int:
     size = max((each.weights_after.size for each in observations[:1]), default=1)
     return max(min(_MOST["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
 
@@ -74,18 +76,18 @@ def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Obs
         yield chunk
 
 
-def _stage(chunk: Sequence[Observation], copy: Copy) -> Staged:
+def _transfer(chunk: Sequence[Observation], copy: Copy) -> UpdatesOnDevice:
     shared = len(chunk) == 1 or same_start(*chunk[:2])
     before = [each.weights_before for each in (chunk[:1] if shared else chunk)]
-    return Staged(chunk, copy(before), copy([each.weights_after for each in chunk]))
+    return UpdatesOnDevice(chunk, copy(before), copy([each.weights_after for each in chunk]))
 
 
 class _ToGpu:
-    """Copies vectors as the rows of a tensor, beside what the GPU computes at that time."""
+    """Copies vectors into the rows of a tensor while the GPU computes."""
 
     def __init__(self, device: torch.device) -> None:
         self._stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-        # A GPU reads pinned memory by itself and fast. It is kept: to get it takes long.
+        # Pinned memory is copied asynchronously. It is kept, because allocating it is slow.
         self._pinned = torch.empty(0, pin_memory=True)
 
     def __call__(self, vectors: Sequence[Floats]) -> Tensor:
@@ -107,10 +109,9 @@ class _ToGpu:
 
 
 def _stack(vectors: Sequence[Floats], out: Floats) -> None:
-    """Vectors become rows; those that lie side by side, as read from a file, in a single copy.
+    """Copy vectors into rows; contiguous ones, as read from a file, in a single copy.
 
-    Python's lock is given away and taken back for every copy, and the thread that keeps the GPU at
-    work waits for it.
+    Each copy releases and takes the GIL again, which delays the thread that feeds the GPU.
     """
     first = vectors[0]
     starts = range(_start(first), _start(first) + out.nbytes, first.nbytes)

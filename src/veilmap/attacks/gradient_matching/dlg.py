@@ -13,8 +13,8 @@ from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import DeviceName
 
-# Each update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has room
-# for many, and needs them.
+# An update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has memory
+# for many, and needs many to be busy.
 UPDATES_AT_ONCE: dict[DeviceName, int] = {"cpu": 64, "cuda": 4096}
 PrecisionName = Literal["double", "single"]
 
@@ -29,17 +29,16 @@ class Dlg:
         learning_rate: η of the attack; by default one that suits the optimiser.
         max_iterations: m.
         still_m: the location rests while it moves less than this per iteration, in metres.
-        still_iterations: rest for so many iterations is convergence.
-        far: a location so many times the area's diagonal away is given up; infinity never gives up,
-            as the algorithm is written.
-        circling_m: a location whose mean over 500 iterations is nearer than so many metres to the
-            mean over the 500 before is given up; None never gives up, as the algorithm is written.
-            With Adam's steps of one size a location that meets a crease, where a ReLU switches, or
-            the line F(x') = y' jumps to and fro over it for ever.
+        still_iterations: it has converged after so many iterations at rest.
+        far: a location more than so many times the area's diagonal away is abandoned; infinity
+            disables the criterion, as the algorithm is written.
+        circling_m: a location whose mean over 500 iterations is closer than so many metres to the
+            mean over the previous 500 is abandoned; None disables the criterion, as the algorithm
+            is written. Adam's steps hardly shrink, so a location that meets a crease, where a ReLU
+            switches, or the line F(x') = y' jumps back and forth across it forever.
         label_dbm: y'_0; by default the public mean.
         weights: where gradients are compared: at the weights ``before`` the update or ``after``.
-        precision: of the slopes; ``single`` takes less time, and what is found is compared in
-            ``double`` all the same.
+        precision: of the slopes; ``single`` is faster. Final cosines are computed in ``double``.
         keep_path: keep the dummy location of every iteration.
     """
 
@@ -95,6 +94,6 @@ class Dlg:
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update and start; on a GPU all of them descend together."""
-        from veilmap.attacks.gradient_matching.descents import descend
+        from veilmap.attacks.gradient_matching.descents import run_dlg
 
-        return descend(self, given)
+        return run_dlg(self, given)

@@ -1,4 +1,4 @@
-"""The first look of the search: a grid over the area, and ever larger frames around it."""
+"""Where the search starts: a grid over the area, and ever larger frames around it."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from torch import Tensor
 
 from veilmap.federation.side_knowledge import SideKnowledge
 
-# Around the grid lie ever larger frames, because the optimum of an update that says little may be
-# anywhere, and iterative DLG does go there.
+# Ever larger frames lie around the grid: the optimum of an uninformative update may be anywhere,
+# and iterative DLG goes there too.
 FRAMES = (3.0, 9.0, 27.0, 81.0)
 
 
 @dataclass(frozen=True)
-class Coarse:
-    """Candidates (candidates, 2), standardised, and half the way from each to the next."""
+class InitialGrid:
+    """Candidates (candidates, 2), standardised, and half the distance between neighbours."""
 
     places: Tensor
     widths: Tensor
@@ -23,7 +23,7 @@ class Coarse:
     @classmethod
     def over(
         cls, known: SideKnowledge, side: int, frame_side: int, *, inside: bool = False
-    ) -> "Coarse":
+    ) -> "InitialGrid":
         """``side`` candidates along a side of the area, ``frame_side`` along that of a frame."""
         low, high = corners(known).numpy()
         middle, half = (low + high) / 2, (high - low) / 2
@@ -38,12 +38,12 @@ class Coarse:
             widths.append(np.broadcast_to(half * reach / count, outside.shape))
         return cls(*(torch.from_numpy(np.concatenate(parts)) for parts in (places, widths)))
 
-    def to(self, device: torch.device) -> "Coarse":
+    def to(self, device: torch.device) -> "InitialGrid":
         """The same on another device."""
-        return Coarse(self.places.to(device), self.widths.to(device))
+        return InitialGrid(self.places.to(device), self.widths.to(device))
 
     def best(self, cosines: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """For each row of cosines the best places that are no neighbours of a better one.
+        """For each row of cosines the best places that are not neighbours of a better one.
 
         Places and widths are (rows, count, 2).
         """

@@ -91,7 +91,7 @@ class Matching:
     def at(self, x: Tensor) -> Match:
         """The match at the candidates ``x`` (updates, points, 2), differentiable in them.
 
-        A single row of candidates is looked at for all updates.
+        A single row of candidates is evaluated for all updates.
         """
         found = factors(self.network, self.weights, x)
         length = found.squared_norm().clamp_min(torch.finfo(x.dtype).tiny).sqrt()

@@ -1,4 +1,4 @@
-"""Steps downhill, for one coordinate as a number or for many dummy locations as a tensor."""
+"""Optimisers, for one coordinate as a number or for many dummy locations as a tensor."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Adam's usual constants: how long means last, and what keeps a step finite.
+# Adam's usual constants: β1, β2 and ε.
 DECAY, SQUARE_DECAY, LEAST = 0.9, 0.999, 1e-8
 
 OptimiserName = Literal["sgd", "adam"]
@@ -45,7 +45,7 @@ class Adam:
     def step(self, x: Place, gradient: Place) -> Place:
         """Bias-corrected, as published."""
         self._steps += 1
-        # A product, for the power of a large number is an error, not infinity.
+        # A product, because the power of a large number raises instead of giving infinity.
         squared = gradient * gradient
         self._mean = DECAY * self._mean + (1 - DECAY) * gradient
         self._square = SQUARE_DECAY * self._square + (1 - SQUARE_DECAY) * squared

@@ -7,8 +7,8 @@ linear in x: z_2 = A x + c with A = W_2 D W_1 and c = W_2 D b_1 + b_2. With s = 
     ⟨G, J(x)⟩ = G_3·s + g_3 + δ_2·u,  u = (G_2 D W_1 + W_2 D G_1) x + G_2 D b_1 + g_2 + W_2 D g_1,
     |J(x)|²   = |s|² + 1 + |δ_2|²(|h_1|² + 1) + |δ_1|²(|x|² + 1).
 
-A unit that switches adds its share to A, c and u or takes it away; no product of matrices is formed
-anew. What is left per place are two products of a vector with the columns of W_2 that are on.
+A unit that switches adds its share to A, c and u or removes it, without any matrix product. Per
+place two products of a vector with the active columns of W_2 remain.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from veilmap.model.network import ActivationName
 
 Array = NDArray[np.floating]
 
-# Every switch rounds; after a thousand the sums in single precision are still good to 1e-5.
+# Every switch rounds; after a thousand, sums in single precision are still accurate to 1e-5.
 MOST_SWITCHES = 1000
 
 
@@ -121,9 +121,9 @@ def _of_update(blocks: Blocks, update: int) -> list[tuple[Array, Array]]:
 
 
 class Region:
-    """The piece in which a moving location is, and what is constant there.
+    """The linear piece around a moving location, and what is constant there.
 
-    ``compiled`` has the same in about half the time.
+    ``CompiledRegion`` does the same in about half the time.
     """
 
     def __init__(self, pieces: Pieces) -> None:
@@ -173,7 +173,7 @@ class Region:
         self._units.clear()
 
     def _enter(self, on: NDArray[np.bool_]) -> None:
-        """Bring what is constant up to date with the units that are on."""
+        """Update the constant terms for the units that are on."""
         on_bytes = on.tobytes()
         if on_bytes == self._on_bytes:
             return

@@ -1,4 +1,4 @@
-"""The global optimum of Algorithm 2's objective: a search in the plane, not a walk."""
+"""The global optimum of Algorithm 2's objective: a search in the plane, no descent."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class Search:
     """DLG at its limit.
 
     Attributes:
-        inside: look inside the area only, as a server may that knows it. Without, the places
-            around it are looked at as well, where DLG also goes.
+        inside: search only inside the area, which the server knows; by default also around it,
+            where DLG goes too.
         exact_m: how finely the optimum is located, in metres.
     """
 
@@ -37,7 +37,7 @@ class Search:
         return True
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
-        """One reconstruction per update; a GPU looks at thousands of them at once."""
+        """One reconstruction per update; a GPU searches for thousands of them at once."""
         from veilmap.attacks.gradient_matching.optimum import find_optima
 
         return find_optima(self, given)

@@ -1,4 +1,4 @@
-"""Where Algorithm 2 begins: the strategies (i), (ii) and (iii) of the paper."""
+"""Where Algorithm 2 starts: the strategies (i), (ii) and (iii) of the paper."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Start(Protocol):
     """Whether it uses the truth, which no server has."""
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
-        """One row per start; ``previous_m`` is what the user's round before came to."""
+        """One row per start; ``previous_m`` is the result of the user's previous round."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ class NearCentroid:
 
 @dataclass(frozen=True)
 class PreviousResult:
-    """Strategy (iii): the middle of the area, nearly, then where the round before ended."""
+    """Strategy (iii): close to the middle of the area, then the previous round's result."""
 
     oracle = False
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
-        """A result that left the area is no guess; the middle is taken again.
+        """A result outside the area is replaced by the middle.
 
-        Not the very middle: with zero biases and a scaler from the area all units switch there,
-        and nothing moves from it.
+        Not exactly the middle: with zero biases and a scaler from the area all units switch there,
+        and the gradient is zero.
         """
         if previous_m is None or not area.contains(previous_m):
             previous_m = area.centre_m + 0.01 * np.array([area.width_m, area.height_m])

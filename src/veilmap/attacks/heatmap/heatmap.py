@@ -1,10 +1,10 @@
-"""The whole batch's distribution from one update: where the user was, not only on average.
+"""The distribution of the whole batch from one update: where the user was, not only on average.
 
 The update is linear in the measure μ = Σ r_i δ_{x_i}. While the residuals r_i share one sign, μ is
-a heat map of the user's points, and least squares with that sign over a grid recovers it. Where
-they change sign, μ is signed and |μ| still shows the places, though no longer how much time each
-took. Every choice is made without the truth: by how well a fit to half of the update's coordinates
-explains the other half.
+a heat map of the user's points, and least squares with that sign over a grid recovers it. If they
+differ in sign, μ is signed, and |μ| still shows the places but not how long the user stayed. All
+choices are made without the truth, by how well a fit to half of the update's coordinates explains
+the other half.
 """
 
 from collections.abc import Iterator
@@ -30,8 +30,8 @@ class Heatmap:
         finest_m: squares with mass are quartered until their side is at most so many metres.
         linearise: where the tangent is taken; by default what explains the update best.
         sign: whether residuals have ``one`` sign or ``both``; by default what explains it best.
-        close: a linearisation that leaves at most so many times more unexplained on the first grid
-            than the best is tried on small cells too; 1 tries the best alone, in less time.
+        close: a linearisation is also tried on small squares if it leaves at most so many times
+            more unexplained on the first grid than the best; 1 tries the best alone, in less time.
     """
 
     grid_cells: int = 1000
@@ -66,6 +66,6 @@ class Heatmap:
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update; users who started from the same weights share a grid."""
-        from veilmap.attacks.heatmap.heat import recover
+        from veilmap.attacks.heatmap.map_selection import recover_maps
 
-        return recover(self, given)
+        return recover_maps(self, given)

@@ -1,4 +1,4 @@
-"""Updates explained by cells: from a grid over the area to small cells where the mass is."""
+"""Fits of updates on squares: from a grid over the area to small ones where the mass is."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,17 +14,17 @@ from veilmap.attacks.heatmap.fit import fit
 from veilmap.attacks.heatmap.heatmap import LinearisationName, SignName
 from veilmap.attacks.heatmap.linearisation import Guess, nodes
 from veilmap.attacks.heatmap.normal_equations import Dictionary, Equations, keep_halves
-from veilmap.attacks.heatmap.refinement import Found, Level
-from veilmap.attacks.heatmap.squares import Cells
+from veilmap.attacks.heatmap.refinement import FittedMap, Refinement
+from veilmap.attacks.heatmap.squares import Squares
 from veilmap.attacks.heatmap.updates import Updates
 from veilmap.attacks.reconstruction import Reconstruction
 
-# λ relative to the largest |b|, from few terms to many; a solution starts the next.
+# λ relative to the largest |b|, from few terms to many; each solution starts the next fit.
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 
 
 @dataclass(frozen=True)
-class Begun:
+class InitialFit:
     """Fits over the first grid; ``penalty``, ``fitted`` and ``held_out`` by update."""
 
     linearise: LinearisationName
@@ -39,7 +39,7 @@ class Begun:
     def signed(self) -> bool:
         return self.sign == "both"
 
-    def keep(self, some: NDArray[np.intp]) -> "Begun":
+    def keep(self, some: NDArray[np.intp]) -> "InitialFit":
         """Only these updates, by number."""
         index = torch.from_numpy(some).to(self.penalty.device)
         return replace(
@@ -53,18 +53,18 @@ class Begun:
 
 
 class SharedGrid:
-    """The first grid, and its dictionary at the weights before for the next updates from there."""
+    """The first grid, and its dictionary at the weights that the latest updates started from."""
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
+    def __init__(self, squares: Squares) -> None:
+        self.squares = squares
         self._weights: Tensor | None = None
         self._dictionary: Dictionary | None = None
 
     def at(self, weights: Tensor, make: Callable[[], Dictionary]) -> Dictionary:
-        """What was made for these weights, or made now."""
+        """The dictionary for these weights, which is made if it is another's."""
         same = self._weights is not None and torch.equal(self._weights, weights)
         if self._dictionary is None or not same:
-            self._weights = self._dictionary = None  # Room for the next one.
+            self._weights = self._dictionary = None  # frees memory for the next one
             self._weights, self._dictionary = weights, make()
         return self._dictionary
 
@@ -81,8 +81,8 @@ class Recovery:
         linearise: LinearisationName,
         some: NDArray[np.intp],
         places: Sequence[Reconstruction],
-    ) -> list[Found]:
-        """What a single place explains: a phone that rested needs no map of cells."""
+    ) -> list[FittedMap]:
+        """The maps of a single place each: a phone at rest needs no grid."""
         updates = self._updates.keep(torch.from_numpy(some))
         xy_m = torch.from_numpy(np.stack([each.xy_m for each in places])[:, None])
         x = updates.standardise(xy_m.to(updates.gradient.device))
@@ -94,13 +94,13 @@ class Recovery:
         left = whole.unexplained(fit(whole, free, signed=False))
         tested = halves[1].unexplained(fit(halves[0], free, signed=False))
         return [
-            Found(linearise, place.cloud, *both)
+            FittedMap(linearise, place.cloud, *both)
             for place, *both in zip(places, left[:, 0].tolist(), tested[:, 0].tolist(), strict=True)
         ]
 
     def begin(
         self, linearise: LinearisationName, sign: SignName, some: NDArray[np.intp] | None = None
-    ) -> Begun:
+    ) -> InitialFit:
         """The fits over the first grid, with the penalties that suit them."""
         some = np.arange(len(self._updates)) if some is None else some
         index = torch.from_numpy(some).to(self._updates.gradient.device)
@@ -110,7 +110,7 @@ class Recovery:
         fits = fit(first, penalties.expand(len(some), -1), signed=signed)
         held_out, best = second.unexplained(fits).min(1)
         fitted = fits.gather(1, best[:, None, None].expand(-1, 1, fits.shape[2]))[:, 0]
-        return Begun(
+        return InitialFit(
             linearise,
             sign,
             self._updates.keep(torch.from_numpy(some)),
@@ -120,33 +120,33 @@ class Recovery:
             held_out.cpu().numpy(),
         )
 
-    def refine(self, begun: Begun) -> list[Found]:
-        """From the first grid to the finest, each update where its mass is."""
-        found: dict[int, Found] = {}
-        number = np.arange(len(begun.updates))
-        level = Level(
-            begun.linearise,
-            begun.signed,
-            begun.updates,
-            begun.penalty,
-            self._grid.cells,
-            self._grid.cells.xy_m.expand(len(number), -1, -1),
-            begun.halves,
-            begun.fitted,
+    def refine(self, initial: InitialFit) -> list[FittedMap]:
+        """From the first grid to the finest squares, for each update where its mass is."""
+        found: dict[int, FittedMap] = {}
+        number = np.arange(len(initial.updates))
+        refinement = Refinement(
+            initial.linearise,
+            initial.signed,
+            initial.updates,
+            initial.penalty,
+            self._grid.squares,
+            self._grid.squares.xy_m.expand(len(number), -1, -1),
+            initial.halves,
+            initial.fitted,
         )
         while len(number):
-            weighed = level.weigh()
-            ends = ~weighed.heavy.any(1) | (level.cells.side_m <= self._finest_m)
+            fitted = refinement.fit_shares()
+            ends = ~fitted.heavy.any(1) | (refinement.squares.side_m <= self._finest_m)
             done, on = ends.nonzero()[:, 0], (~ends).nonzero()[:, 0]
             if len(done):
-                found |= zip(number[done.cpu().numpy()], level.end(weighed, done), strict=True)
+                found |= zip(number[done.cpu().numpy()], refinement.end(fitted, done), strict=True)
             if len(on):
-                level = level.next(weighed, on)
+                refinement = refinement.next(fitted, on)
             number = number[on.cpu().numpy()]
-        return [found[i] for i in range(len(begun.updates))]
+        return [found[i] for i in range(len(initial.updates))]
 
     def _first(self, linearise: LinearisationName) -> tuple[Equations, Equations]:
-        """Of the first grid; fits with one sign and with both share them."""
+        """Those of the first grid, which fits with one sign and with both share."""
         if linearise not in self._first_grids:
             dictionary = self._first_dictionary(linearise)
             self._first_grids[linearise] = dictionary.equations(self._updates.goal)
@@ -154,7 +154,7 @@ class Recovery:
 
     def _first_dictionary(self, linearise: LinearisationName) -> Dictionary:
         updates = self._updates
-        x, network = updates.standardise(self._grid.cells.xy_m), updates.header.network
+        x, network = updates.standardise(self._grid.squares.xy_m), updates.header.network
         if linearise == "before" and len(updates.before) == 1:
             make = partial(Dictionary, network, nodes(linearise, updates), x)
             return self._grid.at(updates.before, make)

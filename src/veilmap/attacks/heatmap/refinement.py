@@ -1,4 +1,4 @@
-"""Updates explained by cells of one size, and from there by smaller ones where the mass is."""
+"""Fits of updates on squares of one size, and from there on smaller ones where the mass is."""
 
 from dataclasses import dataclass
 
@@ -11,18 +11,18 @@ from veilmap.attacks.heatmap.fit import fit
 from veilmap.attacks.heatmap.heatmap import LinearisationName
 from veilmap.attacks.heatmap.linearisation import Guess, nodes
 from veilmap.attacks.heatmap.normal_equations import Dictionary, Equations, keep_halves
-from veilmap.attacks.heatmap.squares import Cells, pick, to_front
+from veilmap.attacks.heatmap.squares import Squares, pick, to_front
 from veilmap.attacks.heatmap.updates import Updates
 from veilmap.attacks.reconstruction import Cloud
 
-# A cell below this share of the mass is noise.
+# A square below this share of the mass is noise.
 LEAST_SHARE = 1e-3
-# So many of a level are looked at more closely, the heaviest; the others stay as they are.
+# So many of the heaviest squares are split at each refinement; the others stay as they are.
 MOST_SPLIT = 16
 
 
 @dataclass(frozen=True)
-class Found:
+class FittedMap:
     """A heat map of one update, and the share of the update that it leaves unexplained."""
 
     linearise: LinearisationName
@@ -32,8 +32,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """The coefficients, their shares of the mass, and which have some of it and which much."""
+class FittedShares:
+    """Coefficients, shares of the mass, and which candidates have some of it and which much."""
 
     c: Tensor
     shares: Tensor
@@ -42,77 +42,79 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Level:
-    """Cells of one size and, behind them, the light ones of the levels before.
+class Refinement:
+    """Squares of one size, followed by the light ones of earlier refinements.
 
     Attributes:
         linearise: where the tangents are taken.
         signed: whether coefficients may have both signs.
-        updates: what is explained.
+        updates: to explain.
         penalty: λ relative to the largest |b|, of each update.
-        cells: of each update.
+        squares: of each update.
         xy_m: the candidates, (updates, candidates, 2).
         halves: the problem over each half of the coordinates.
-        start: where the fit begins, if anything is known.
+        start: an initial solution, if one is known.
     """
 
     linearise: LinearisationName
     signed: bool
     updates: Updates
     penalty: Tensor
-    cells: Cells
+    squares: Squares
     xy_m: Tensor
     halves: tuple[Equations, Equations]
     start: Tensor | None = None
 
-    def weigh(self) -> Weighed:
+    def fit_shares(self) -> FittedShares:
         """Fit the whole update."""
         penalty, whole = self.penalty[:, None], self.halves[0] + self.halves[1]
         c = fit(whole, penalty, signed=self.signed, start=self.start)[:, 0]
         shares = c.abs() / _or_one(c.abs().sum(1, keepdim=True))
         some = shares > LEAST_SHARE
-        order = (-shares[:, : len(self.cells)]).sort(dim=1, stable=True).indices
+        order = (-shares[:, : len(self.squares)]).sort(dim=1, stable=True).indices
         heavy = torch.zeros_like(some).scatter_(1, order[:, :MOST_SPLIT], value=True)
-        return Weighed(c, shares, some, heavy & some)
+        return FittedShares(c, shares, some, heavy & some)
 
-    def next(self, weighed: Weighed, on: Tensor) -> "Level":
-        """The heavy cells of the updates that go on, quartered."""
-        heavy, light = weighed.heavy[on], (weighed.some & ~weighed.heavy)[on]
+    def next(self, fitted: FittedShares, on: Tensor) -> "Refinement":
+        """The next refinement of some updates: their heavy squares, quartered."""
+        heavy, light = fitted.heavy[on], (fitted.some & ~fitted.heavy)[on]
         updates, order = self.updates.keep(on), to_front(light)
-        cells = self.cells.keep(on).split(heavy[:, : len(self.cells)])
-        xy_m = torch.cat([cells.xy_m, pick(self.xy_m[on], order)], 1)
-        real = torch.cat([cells.real, light.gather(1, order)], 1)
-        guess = self._guess(weighed, on) if self.linearise == "path" else None
+        squares = self.squares.keep(on).split(heavy[:, : len(self.squares)])
+        xy_m = torch.cat([squares.xy_m, pick(self.xy_m[on], order)], 1)
+        real = torch.cat([squares.real, light.gather(1, order)], 1)
+        guess = self._guess(fitted, on) if self.linearise == "path" else None
         along, x = nodes(self.linearise, updates, guess), updates.standardise(xy_m)
         dictionary = Dictionary(updates.header.network, along, x, real, updates.goal)
         halves = dictionary.equations(updates.goal)
-        return Level(self.linearise, self.signed, updates, self.penalty[on], cells, xy_m, halves)
+        return Refinement(
+            self.linearise, self.signed, updates, self.penalty[on], squares, xy_m, halves
+        )
 
-    def end(self, weighed: Weighed, done: Tensor) -> list[Found]:
-        """The heat maps of these updates."""
+    def end(self, fitted: FittedShares, done: Tensor) -> list[FittedMap]:
+        """The final heat maps of some updates."""
         first, second = keep_halves(self.halves, done)
-        c, penalty = weighed.c[done], self.penalty[done, None]
+        c, penalty = fitted.c[done], self.penalty[done, None]
         tested = fit(first, penalty, signed=self.signed, start=c)
         held_out = second.unexplained(tested)[:, 0].tolist()
         left = (first + second).unexplained(c[:, None])[:, 0].tolist()
-        order = to_front(weighed.some[done])
+        order = to_front(fitted.some[done])
         places_m = pick(self.xy_m[done], order).cpu().numpy()
-        shares = (weighed.shares * weighed.some)[done].gather(1, order).cpu().numpy()
+        shares = (fitted.shares * fitted.some)[done].gather(1, order).cpu().numpy()
         return [
-            Found(self.linearise, _cloud(*place), *both)
+            FittedMap(self.linearise, _cloud(*place), *both)
             for *place, both in zip(places_m, shares, zip(left, held_out, strict=True), strict=True)
         ]
 
-    def _guess(self, weighed: Weighed, on: Tensor) -> Guess:
-        """The candidates with some mass."""
-        order = to_front(weighed.some[on])
-        shares = (weighed.shares * weighed.some)[on].gather(1, order)
+    def _guess(self, fitted: FittedShares, on: Tensor) -> Guess:
+        """The candidates with some mass, as a guess of where the user was."""
+        order = to_front(fitted.some[on])
+        shares = (fitted.shares * fitted.some)[on].gather(1, order)
         x = self.updates.standardise(pick(self.xy_m[on], order))
         return Guess(x, shares / _or_one(shares.sum(1, keepdim=True)))
 
 
 def _cloud(xy_m: NDArray[np.float64], shares: NDArray[np.float64]) -> Cloud:
-    """Of those with a share; an update with fewer places has others behind."""
+    """Of the places with a share; the others are padding."""
     some = shares > 0
     return Cloud(xy_m[some], shares[some] / (shares.sum() or 1.0))
 

@@ -1,4 +1,4 @@
-"""Square cells over the area that become smaller where the mass is."""
+"""Squares over the area that become smaller where the mass is."""
 
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
@@ -13,14 +13,14 @@ _NEIGHBOURS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Cells of one size, by column and row counted from the area's lower left corner.
+class Squares:
+    """Squares of one size, by column and row counted from the area's lower left corner.
 
     Attributes:
         area: what they cover.
         side_m: of each.
-        index: (updates, cells, 2); of all updates where there is one.
-        real: which of them are some, (updates, cells); an update with fewer has others behind.
+        index: (updates, squares, 2); one row if all updates share them.
+        real: which of them count, (updates, squares); updates with fewer are padded at the end.
     """
 
     area: Area
@@ -29,8 +29,8 @@ class Cells:
     real: Tensor
 
     @classmethod
-    def cover(cls, area: Area, count: int, device: torch.device | None = None) -> "Cells":
-        """About ``count`` cells over the whole area."""
+    def cover(cls, area: Area, count: int, device: torch.device | None = None) -> "Squares":
+        """About ``count`` squares over the whole area."""
         width_m, height_m = max(area.width_m, 1.0), max(area.height_m, 1.0)
         side_m = max(sqrt(width_m * height_m / count), max(width_m, height_m) / count)
         columns = torch.arange(ceil(width_m / side_m), device=device)
@@ -40,28 +40,28 @@ class Cells:
         return cls(area, side_m, index, torch.ones_like(index[..., 0], dtype=torch.bool))
 
     def __len__(self) -> int:
-        """Of the update with the most."""
+        """The most that any update has."""
         return self.index.shape[1]
 
     @property
     def xy_m(self) -> Tensor:
-        """The centres; those of cells that stick out are moved to the area's edge."""
+        """The centres; those outside the area are moved to its edge."""
         corner = self.index.new_tensor([self.area.x_min_m, self.area.y_min_m], dtype=torch.float64)
         end = corner.new_tensor([self.area.x_max_m, self.area.y_max_m])
         return torch.minimum(corner + (self.index.double() + 0.5) * self.side_m, end)
 
-    def keep(self, some: Tensor) -> "Cells":
-        """Of these updates only, by number."""
+    def keep(self, some: Tensor) -> "Squares":
+        """Only those of some updates, by number."""
         if len(self.index) == 1:
             return self
         return replace(self, index=self.index[some], real=self.real[some])
 
-    def split(self, chosen: Tensor) -> "Cells":
-        """The quarters of the chosen cells (updates, cells) and of their neighbours."""
+    def split(self, chosen: Tensor) -> "Squares":
+        """The quarters of the chosen squares (updates, squares) and of their neighbours."""
         side_m, order = self.side_m / 2, to_front(chosen)
         index = pick(self.index.expand(len(chosen), -1, -1), order)
         around = index[:, :, None] + self.index.new_tensor(_NEIGHBOURS)
-        # By column and then by row in one number, so that the same cell twice lies side by side.
+        # Column and row in one number, so that sorting puts duplicates next to each other.
         beyond = 2**31
         number = (around[..., 0] + 1) * beyond + around[..., 1] + 1
         number = number.masked_fill(~chosen.gather(1, order)[..., None], beyond**2 - 1)
@@ -73,14 +73,11 @@ class Cells:
         some = some.repeat_interleave(len(_CHILDREN), 1)
         some &= _begin_inside(self.area, side_m, quarters)
         order = to_front(some)
-        return Cells(self.area, side_m, pick(quarters, order), some.gather(1, order))
+        return Squares(self.area, side_m, pick(quarters, order), some.gather(1, order))
 
 
 def to_front(some: Tensor) -> Tensor:
-    """The numbers of those chosen by each update, in their order, and behind them of others.
-
-    As many as of the update with the most.
-    """
+    """The numbers of those chosen for each update, in order, padded with others at the end."""
     most = int(some.sum(1).max()) if some.numel() else 0
     return (~some).to(torch.uint8).sort(dim=1, stable=True).indices[:, :most]
 
@@ -91,7 +88,7 @@ def pick(pairs: Tensor, numbers: Tensor) -> Tensor:
 
 
 def _begin_inside(area: Area, side_m: float, index: Tensor) -> Tensor:
-    """Which cells have their lower left corner inside; a thin area has one row of them."""
+    """Which squares have their lower left corner inside; a thin area has one row of them."""
     size_m = index.new_tensor(
         [max(area.width_m, side_m), max(area.height_m, side_m)], dtype=torch.float64
     )

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from veilmap.attacks.heatmap.kernel import deal
+from veilmap.attacks.leak import same_start
 from veilmap.attacks.tangent import Blocks, blocks_of
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
@@ -93,10 +94,3 @@ class Goal:
         of_layers = lengths.sum(-1)
         weights = torch.where(of_layers > 0, 1 / of_layers, 0.0)
         return cls(halves, weights, (weights[..., None] * lengths).sum(-2))
-
-
-def same_start(one: Observation, other: Observation) -> bool:
-    """Whether two users of a round began from the same weights."""
-    return one.weights_before is other.weights_before or np.array_equal(
-        one.weights_before, other.weights_before
-    )

@@ -40,13 +40,13 @@ def train(
     They rest when the mean of each over the last ``WINDOW`` steps differs from that over the
     ``WINDOW`` before by less than ``REST`` of what blind guessing loses.
     """
-    game = _Game(crowd, rho, weights)
+    game = Game(crowd, rho, weights)
     still = REST * (crowd.blind_user_loss + crowd.blind_position_loss)
     losses: list[Tensor] = []
     rested = False
     while len(losses) < max_steps and not rested:
         losses.append(game.step(crowd.mini_batch(draw), draw))
-        rested = len(losses) % WINDOW == 0 and _rest(losses, still)
+        rested = len(losses) % WINDOW == 0 and at_rest(losses, still)
     return Trained(game.generator, len(losses), rested, game.parameters)
 
 
@@ -58,60 +58,68 @@ def obfuscate(
     return ground.moved(records, generator(torch.cat([records, noise], dim=1)))
 
 
-class _Game:
-    """Two networks of three layers and their losses.
-
-    The adversary minimises the cross entropy of the user and the squared error of the position. It
-    is asked for the positions of real people only; nobody is harmed by finding the stand-ins, and
-    they stay where they are: a phone has power over its own records alone.
-
-    The generator minimises rho · utility loss − (1 − rho) · adversary loss. Each of the adversary's
-    losses counts up to what blind guessing gives. An adversary that is worse than blind would only
-    have to stop guessing, so there is no privacy behind this bound, and the generator must not pay
-    utility for it; and at rho = 0, where utility is free, its objective stays bounded.
-    """
+class Game:
+    """Two networks of three layers that train against each other."""
 
     def __init__(self, crowd: Crowd, rho: float, draw: np.random.Generator) -> None:
         self._crowd, self._rho = crowd, rho
         self._grid = MapGrid.of_ground(crowd.ground)
         self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
-        self._adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
+        self.adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
         self._generator_steps, self._adversary_steps = (
             DenseAdam(self.generator),
-            DenseAdam(self._adversary),
+            DenseAdam(self.adversary),
         )
 
     @property
     def parameters(self) -> int:
-        return len(self.generator.weights) + len(self._adversary.weights)
+        return len(self.generator.weights) + len(self.adversary.weights)
 
     def step(self, batch: MiniBatch, draw: np.random.Generator) -> Tensor:
-        """Both take a step; the loss of the adversary and that of the generator before it."""
+        """Both take a step; the loss of the adversary and that of the generator before it.
+
+        The generator minimises rho · utility loss − (1 − rho) · adversary loss.
+        """
         own = obfuscate(self.generator, batch.records[: batch.own], self._crowd.ground, draw)
         moved = torch.cat([own, batch.records[batch.own :]])
-        adversary_loss = torch.stack(self._guess(moved.detach(), batch)).sum()
+        adversary_loss = torch.stack(guess_losses(self.adversary(moved.detach()), batch)).sum()
         self._adversary_steps.descend(adversary_loss)
-        user_loss, position_loss = self._guess(moved, batch)
-        bounded = user_loss.clamp(max=self._crowd.blind_user_loss) + position_loss.clamp(
-            max=self._crowd.blind_position_loss
-        )
-        loss = self._rho * self._utility_loss(moved, batch) - (1 - self._rho) * bounded
+        hidden = bounded_by_blind(*guess_losses(self.adversary(moved), batch), self._crowd)
+        loss = self._rho * utility_loss(moved, batch, self._grid) - (1 - self._rho) * hidden
         self._generator_steps.descend(loss)
         return torch.stack([adversary_loss, loss]).detach()
 
-    def _guess(self, moved: Tensor, batch: MiniBatch) -> tuple[Tensor, Tensor]:
-        guess = self._adversary(moved)
-        positions = guess[: batch.own, -POSITION:]
-        errors = positions - batch.records[: batch.own, :POSITION]
-        return cross_entropy(guess[:, :-POSITION], batch.users), (errors**2).sum(1).mean()
 
-    def _utility_loss(self, moved: Tensor, batch: MiniBatch) -> Tensor:
-        """The distortion of the real people's records, and of the signal map that they yield."""
-        original, new = batch.records[: batch.own], moved[: batch.own]
-        return ((new - original) ** 2).sum(1).mean() + map_distortion(original, new, self._grid)
+def guess_losses(guess: Tensor, batch: MiniBatch) -> tuple[Tensor, Tensor]:
+    """The cross entropy of the user and the squared error of the position.
+
+    The adversary is asked for the positions of real people only; nobody is harmed by finding the
+    stand-ins, and they stay where they are: a phone has power over its own records alone.
+    """
+    errors = guess[: batch.own, -POSITION:] - batch.records[: batch.own, :POSITION]
+    return cross_entropy(guess[:, :-POSITION], batch.users), (errors**2).sum(1).mean()
 
 
-def _rest(losses: list[Tensor], still: float) -> bool:
+def bounded_by_blind(user_loss: Tensor, position_loss: Tensor, crowd: Crowd) -> Tensor:
+    """Both losses, each up to what blind guessing loses.
+
+    An adversary that is worse than blind would only have to stop guessing, so there is no privacy
+    behind this bound, and the generator must not pay utility for it; and at rho = 0, where utility
+    is free, its objective stays bounded.
+    """
+    return user_loss.clamp(max=crowd.blind_user_loss) + position_loss.clamp(
+        max=crowd.blind_position_loss
+    )
+
+
+def utility_loss(moved: Tensor, batch: MiniBatch, grid: MapGrid) -> Tensor:
+    """The distortion of the real people's records, and of the signal map that they yield."""
+    original, new = batch.records[: batch.own], moved[: batch.own]
+    return ((new - original) ** 2).sum(1).mean() + map_distortion(original, new, grid)
+
+
+def at_rest(losses: list[Tensor], still: float) -> bool:
+    """Whether both losses have stood still: see ``train``."""
     if len(losses) < 2 * WINDOW:
         return False
     before, now = torch.stack(losses[-2 * WINDOW :]).view(2, WINDOW, 2).mean(1)

@@ -6,33 +6,13 @@ that is to be shown to strangers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Row = Mapping[str, Any]  # plain values, ready for JSON
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A figure over all seeds and targets.
-
-    The median, because errors have long tails: an attack that finds home in two of three runs has
-    found it.
-    """
-
-    median: float
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
-class Strongest:
-    """A figure under the attack that does best by it."""
-
-    attack: str
-    figure: Spread
+from veilmap.metrics.rows import TrialRound, TrialRow
+from veilmap.metrics.spread import Spread, Strongest
 
 
 @dataclass(frozen=True)
@@ -55,8 +35,7 @@ class Configuration:
         rmse_db: on the test data.
         rmse_loss_db: against the configuration as it is.
         points_share: which part of the target's measurements was trained on.
-        strongest: by the name of the figure: home_error_m, nearest_m, emd_paper, distance_m and
-            recall_50m; a figure that no attack has is left out.
+        strongest: by the name of the figure; one that no attack has is left out.
         is_as_it_is: what all others are compared with.
         is_on_frontier: no other is both more accurate and more private.
         dominated_by: one that is, if any.
@@ -76,29 +55,34 @@ class Configuration:
     costs: tuple[StepCost, ...] = ()
 
 
-@dataclass(frozen=True)
-class Advice:
-    """A configuration for the reader's bounds, ready to run; the nearest, where none meets them."""
+class Advice(Protocol):
+    """A configuration for the reader's bounds, ready to run."""
 
-    configuration: str
-    words: str
-    command: str
-    toml: str
-    is_met: bool = True
+    @property
+    def configuration(self) -> str: ...
+    @property
+    def words(self) -> str: ...
+    @property
+    def command(self) -> str: ...
+    @property
+    def toml(self) -> str: ...
+    @property
+    def is_met(self) -> bool: ...
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The answer in words, the most important sentence first.
+class Answer(Protocol):
+    """The answer in words, as an audit gives it."""
 
-    ``knows`` is what the attacker was allowed to know; ``oracle`` what no real server has.
-    """
-
-    headline: str
-    sentences: tuple[str, ...]
-    knows: tuple[str, ...]
-    oracle: tuple[str, ...]
-    advice: Advice | None = None
+    @property
+    def headline(self) -> str: ...
+    @property
+    def sentences(self) -> tuple[str, ...]: ...
+    @property
+    def knows(self) -> tuple[str, ...]: ...
+    @property
+    def oracle(self) -> tuple[str, ...]: ...
+    @property
+    def advice(self) -> Advice | None: ...
 
 
 @dataclass(frozen=True)
@@ -183,25 +167,24 @@ class Content:
 
     Attributes:
         title: of the page.
-        verdict: the answer in words.
+        answer: in words.
         targets: the users who were attacked.
         attacks: by name, in the order of the tables.
         configurations: in the order of the panel.
         rows: one for each configuration, attack, target and seed, with all figures.
-        history: one for each configuration, attack, target, seed and round: cosine, distance_m,
-            emd_m, norm, predicted_error_m, bound_m and so on; None where not defined.
-        rmse_constant_db: what a map has that says the same everywhere.
+        history: one for each configuration, attack, target, seed and round.
+        rmse_constant_db: of the constant (mean) baseline.
         made: how it came about.
         ground: the positions; None for a report without any.
     """
 
     title: str
-    verdict: Verdict
+    answer: Answer
     targets: tuple[str, ...]
     attacks: tuple[str, ...]
     configurations: tuple[Configuration, ...]
-    rows: Sequence[Row]
-    history: Sequence[Row]
+    rows: Sequence[TrialRow]
+    history: Sequence[TrialRound]
     rmse_constant_db: float
     made: Made
     ground: Ground | None

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from veilmap.canvas import colour_range
-from veilmap.report.page.content import Configuration, Content, Found, Ground, Row
+from veilmap.metrics.rows import FigureRow
+from veilmap.report.looks import Look, attack_looks, defence_looks, family_of, scheme_of
+from veilmap.report.page.content import Configuration, Content, Found, Ground
 from veilmap.report.page.encoding import (
     packed_points,
     packed_raster,
@@ -25,10 +27,33 @@ def payload(content: Content, tiles: str | None) -> dict[str, Any]:
         "configurations": [_configuration(each) for each in content.configurations],
         "rows": _table(content.rows),
         "history": _table(content.history),
+        "looks": _looks(content),
         "rmseConstantDb": content.rmse_constant_db,
         "ground": None if content.ground is None else _ground(content.ground),
         "tiles": tiles,
     }
+
+
+def _looks(content: Content) -> dict[str, Any]:
+    """Colours and marks, for light and dark pages."""
+    names = [each.name for each in content.configurations]
+    families = defence_looks(map(family_of, names))
+    return {
+        "configurations": {
+            name: {
+                "family": family_of(name),
+                "scheme": scheme_of(name),
+                "colour": _css(families[family_of(name)]),
+                "mark": families[family_of(name)].marker,
+            }
+            for name in names
+        },
+        "attacks": {name: _css(look) for name, look in attack_looks(content.attacks).items()},
+    }
+
+
+def _css(look: Look) -> str:
+    return f"light-dark({look.colour}, {look.dark})"
 
 
 def _configuration(configuration: Configuration) -> dict[str, Any]:
@@ -58,10 +83,11 @@ def _configuration(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[Row]) -> dict[str, Any]:
+def _table(rows: Sequence[FigureRow]) -> dict[str, Any]:
     """The names once, then the values, which halves a long history."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return {"columns": columns, "values": [[row.get(name) for name in columns] for row in rows]}
+    lines = [row.columns() for row in rows]
+    columns = list(dict.fromkeys(name for line in lines for name in line))
+    return {"columns": columns, "values": [[line.get(name) for name in columns] for line in lines]}
 
 
 def _ground(ground: Ground) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator
 
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
+from veilmap.federation.map_family import MapFamily
 from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.files import parse_json
 from veilmap.geo import Projection
@@ -33,6 +34,7 @@ def open_evidence(
     data: Measurements | None = None,
     cell: str | None = None,
     timezone: str | None = None,
+    map: MapFamily | None = None,
 ) -> Evidence:
     """A run's folder, or a transcript that anybody's trainer wrote.
 
@@ -41,6 +43,7 @@ def open_evidence(
         data: the measurements it was trained on, to know the truth; a run says where its own are.
         cell: the cell in them, for a transcript; the densest by default.
         timezone: the clock that home and work go by, for a transcript; the data's, or UTC.
+        map: the map family, where no installed package has that of the run.
     """
     folder = RunFolder(path)
     if not folder.path.is_dir():
@@ -50,7 +53,7 @@ def open_evidence(
             "transcript"
         )
     if (folder.path / HEADER).exists():
-        return _transcript(folder.path, data, cell, timezone)
+        return _transcript(folder.path, data, cell, timezone, map)
     if not folder.settings.exists():
         raise UserError(
             f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
@@ -61,26 +64,30 @@ def open_evidence(
     if "campaign" in record:
         # A run on machines has a cell, but no data of its own and no clock.
         its = parse(_OfMachines, _part(record, "campaign", _OfMachines), damaged)
-        evidence = _transcript(folder.transcript, data, cell or its.cell, timezone)
+        evidence = _transcript(folder.transcript, data, cell or its.cell, timezone, map)
         return replace(evidence, path=folder.path)
     if cell is not None or timezone is not None:
         raise UserError(
             f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
         )
-    return _run(folder, record, data)
+    return _run(folder, record, data, map)
 
 
 def _transcript(
-    path: Path, data: Measurements | None, cell: str | None, timezone: str | None
+    path: Path,
+    data: Measurements | None,
+    cell: str | None,
+    timezone: str | None,
+    map: MapFamily | None,
 ) -> Evidence:
-    transcript = Transcript(path)
+    transcript = Transcript(path, map)
     known = transcript.header.side_knowledge
     clock = timezone or (data.timezone if data else "UTC")
     if data is None:
         why = "the transcript has no positions; give the measurements with --data to know the truth"
-        return Evidence(path, transcript, known.configuration, clock, None, why)
+        return Evidence(path, transcript, transcript.header.configuration, clock, None, why)
     truth = _cut(data.of_cell(cell), known, transcript)
-    return Evidence(path, transcript, known.configuration, clock, truth)
+    return Evidence(path, transcript, transcript.header.configuration, clock, truth)
 
 
 def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
@@ -97,16 +104,21 @@ def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Tr
     return truth
 
 
-def _run(folder: RunFolder, record: Mapping[str, Any], data: Measurements | None) -> Evidence:
-    # A run of an earlier version may lack a table; it had the defaults. What its defence did is in
-    # the transcript; that of another package need not be installed to know where users were.
+def _run(
+    folder: RunFolder, record: Mapping[str, Any], data: Measurements | None, map: MapFamily | None
+) -> Evidence:
+    # A run of an earlier version may lack a table; it had the defaults. What its map and its
+    # defence did is in the transcript; those of other packages need not be installed to know where
+    # users were.
     tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
     tables["protection"] = {}
+    if isinstance(tables["task"], Mapping):
+        tables["task"] = {key: tables["task"][key] for key in tables["task"] if key != "map"}
     settings = parse(RunSettings, tables, str(folder.settings))
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)
     name = parse(_Resolved, _part(record, "resolved", _Resolved), damaged).configuration
-    transcript, clock = folder.load_transcript(), about.timezone
+    transcript, clock = Transcript(folder.transcript, map), about.timezone
     if data is None:
         data = _reread(about.read_with)
     if data is None:

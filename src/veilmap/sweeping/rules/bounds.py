@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from veilmap.sweeping.selection import Row, Where, chosen, mean, numbers
+from veilmap.sweeping.selection import SweepRow, Where, chosen, mean, numbers
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,11 @@ class AtLeast:
     bound: float
     joint: ClassVar[str] = ", "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         (least,) = self.values(rows)
         return None if least is None else least - self.bound
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [min(numbers(chosen(rows, self.where), self.figure), default=None)]
 
 
@@ -33,11 +33,11 @@ class AtMost:
     bound: float
     joint: ClassVar[str] = ", "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         (most,) = self.values(rows)
         return None if most is None else self.bound - most
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [max(numbers(chosen(rows, self.where), self.figure), default=None)]
 
 
@@ -51,9 +51,9 @@ class SameAs:
     margin: float
     joint: ClassVar[str] = ", "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         (value,) = self.values(rows)
         return None if value is None else self.margin - abs(value - self.to)
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [mean(chosen(rows, self.where), self.figure)]

@@ -7,7 +7,7 @@ from math import inf, isfinite
 from typing import ClassVar
 
 from veilmap.errors import UserError
-from veilmap.sweeping.selection import Row, Where, chosen, mean, numbers
+from veilmap.sweeping.selection import SweepRow, Where, chosen, mean, numbers
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Above:
     low: Where
     joint: ClassVar[str] = " against "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         high, low = self.values(rows)
         return None if high is None or low is None else high - low
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [mean(chosen(rows, where), self.figure) for where in (self.high, self.low)]
 
 
@@ -39,50 +39,46 @@ class Order:
         if len(self.order) < 2:
             raise UserError(f"order must have two parts or more, got {len(self.order)}")
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         known = [value for value in self.values(rows) if value is not None]
         if len(known) < len(self.order):
             return None
         return min(later - earlier for earlier, later in pairwise(known))
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [mean(chosen(rows, where), self.figure) for where in self.order]
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The figure here is at most so many times the figure there."""
+    """The figure is at most so many times the figure elsewhere, or another figure of the same rows.
+
+    Specs write the first as ``ratio`` with ``low`` and ``high``, the second as ``fraction`` with
+    ``where`` and ``of``.
+    """
 
     figure: str
-    low: Where
-    high: Where
     at_most: float
+    low: Where | None = None
+    high: Where | None = None
+    where: Where | None = None
+    of: str | None = None
     joint: ClassVar[str] = " against "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
-        low, high = self.values(rows)
-        return None if low is None or high is None else self.at_most * high - low
+    def __post_init__(self) -> None:
+        given = tuple(each is not None for each in (self.low, self.high, self.where, self.of))
+        if given not in ((True, True, False, False), (False, False, True, True)):
+            raise UserError(
+                f"at_most {self.at_most:g} needs low and high, or where and of; give one pair"
+            )
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
-        return [mean(chosen(rows, where), self.figure) for where in (self.low, self.high)]
-
-
-@dataclass(frozen=True)
-class Fraction:
-    """The figure is at most such a part of another figure of the same rows."""
-
-    figure: str
-    of: str
-    where: Where
-    at_most: float
-    joint: ClassVar[str] = " against "
-
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         part, whole = self.values(rows)
         return None if part is None or whole is None else self.at_most * whole - part
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
-        return [mean(chosen(rows, self.where), figure) for figure in (self.figure, self.of)]
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
+        here, there = chosen(rows, self.low or self.where or {}), self.high or self.where or {}
+        return [mean(here, self.figure), mean(chosen(rows, there), self.of or self.figure)]
 
 
 @dataclass(frozen=True)
@@ -98,22 +94,26 @@ class Undominated:
     private: str
     joint: ClassVar[str] = " against "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         ours, others = self.values(rows)
         if ours is None:
             return None
         return 1.0 if others is None or others > ours else -1.0
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         """Our price, and the least of those that are as private."""
         known = [row for row in rows if numbers([row], self.private)]
         mine = chosen(known, self.ours)
         if not mine:
             return [None, None]
-        best = max(mine, key=lambda row: float(row[self.private]))
+        best = max(mine, key=self._hides)
         others = chosen(known, self.others)
-        rivals = [row for row in others if row[self.private] >= best[self.private]]
-        return [best[self.figure], min(numbers(rivals, self.figure), default=None)]
+        rivals = [row for row in others if self._hides(row) >= self._hides(best)]
+        return [best.figure(self.figure), min(numbers(rivals, self.figure), default=None)]
+
+    def _hides(self, row: SweepRow) -> float:
+        (value,) = numbers([row], self.private)
+        return value
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Cheapest:
     at_least: float
     joint: ClassVar[str] = " against "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         ours, others = self.values(rows)
         if ours is None and others is None:
             return None
@@ -135,12 +135,12 @@ class Cheapest:
         # Only one side is private enough at any price.
         return difference if isfinite(difference) else None
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [self._least(chosen(rows, where)) for where in (self.ours, self.others)]
 
-    def _least(self, rows: Sequence[Row]) -> float | None:
+    def _least(self, rows: Sequence[SweepRow]) -> float | None:
         enough = [row for row in rows if self._is_private(row)]
         return min(numbers(enough, self.figure), default=None)
 
-    def _is_private(self, row: Row) -> bool:
+    def _is_private(self, row: SweepRow) -> bool:
         return any(value >= self.at_least for value in numbers([row], self.private))

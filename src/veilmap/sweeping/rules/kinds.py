@@ -1,7 +1,7 @@
 """The kinds of claims by the names that specs give them."""
 
 from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
-from veilmap.sweeping.rules.comparisons import Above, Cheapest, Fraction, Order, Ratio, Undominated
+from veilmap.sweeping.rules.comparisons import Above, Cheapest, Order, Ratio, Undominated
 from veilmap.sweeping.rules.rule import Rule
 from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
@@ -15,7 +15,7 @@ RULES: dict[str, type[Rule]] = {
     "at_least": AtLeast,
     "at_most": AtMost,
     "ratio": Ratio,
-    "fraction": Fraction,
+    "fraction": Ratio,
     "least": Least,
     "cheapest": Cheapest,
     "undominated": Undominated,

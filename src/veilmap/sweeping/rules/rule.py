@@ -7,7 +7,7 @@ Published numbers are rows as well, so that they go the same way.
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
-from veilmap.sweeping.selection import Row
+from veilmap.sweeping.selection import SweepRow
 
 
 class Rule(Protocol):
@@ -20,8 +20,8 @@ class Rule(Protocol):
     def figure(self) -> str:
         """As the rows call it."""
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         """Above zero if true, in the figure's unit; None if these rows cannot tell."""
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         """The numbers that are compared, in the order of the statement."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from veilmap.sweeping.selection import Row, Where, along, chosen
+from veilmap.sweeping.selection import SweepRow, Where, along, chosen
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,16 @@ class Rises:
     where: Where
     joint: ClassVar[str] = " → "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         values = [value for _, value in self._along(rows)]
         return _slope(values) if len(values) > 1 else None
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         found = [value for _, value in self._along(rows)]
         # Of many rounds, the first and the last tell enough.
         return [*found] if len(found) <= 8 else [found[0], found[-1]]
 
-    def _along(self, rows: Sequence[Row]) -> list[tuple[Any, float]]:
+    def _along(self, rows: Sequence[SweepRow]) -> list[tuple[Any, float]]:
         return along(chosen(rows, self.where), self.along, self.figure)
 
 
@@ -38,11 +38,11 @@ class Falls:
     where: Where
     joint: ClassVar[str] = " → "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         slope = self._rises.effect(rows)
         return None if slope is None else -slope
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return self._rises.values(rows)
 
     @property
@@ -60,11 +60,11 @@ class Same:
     margin: float
     joint: ClassVar[str] = ", "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         known = [value for value in self.values(rows) if value is not None]
         return self.margin - (max(known) - min(known)) if len(known) > 1 else None
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [value for _, value in along(chosen(rows, self.where), self.along, self.figure)]
 
 
@@ -78,12 +78,12 @@ class Least:
     at: Any
     joint: ClassVar[str] = ", "
 
-    def effect(self, rows: Sequence[Row]) -> float | None:
+    def effect(self, rows: Sequence[SweepRow]) -> float | None:
         found = dict(along(chosen(rows, self.where), self.along, self.figure))
         best = found.pop(self.at, None)
         return min(found.values()) - best if found and best is not None else None
 
-    def values(self, rows: Sequence[Row]) -> list[float | None]:
+    def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         return [value for _, value in along(chosen(rows, self.where), self.along, self.figure)]
 
 

@@ -126,20 +126,24 @@ function linePath(points) {
     .join("");
 }
 
-// Shapes as well as colours, for those who see no colours; the same as in our other pictures.
+// Shapes as well as colours, for those who see no colours; named as by matplotlib, which draws our
+// other pictures.
 const MARKS = {
-  star: regular(5, 9, 4),
-  centre: null, // a circle
-  random: regular(4, 7.5, 7.5, Math.PI / 4),
-  diverse: regular(3, 8, 8),
-  farthest: regular(4, 7.5, 7.5),
-  dp: regular(3, 8, 8, Math.PI),
-  geoind: cross(0),
-  gan: cross(Math.PI / 4),
-  "combined-0": regular(3, 8, 8, -Math.PI / 2),
-  "combined-1": regular(3, 8, 8, Math.PI / 2),
-  "combined-2": regular(6, 7.5, 7.5),
-  "combined-3": regular(5, 7.5, 7.5),
+  "*": regular(5, 9, 4),
+  o: null, // a circle
+  s: regular(4, 7.5, 7.5, Math.PI / 4),
+  "^": regular(3, 8, 8),
+  v: regular(3, 8, 8, Math.PI),
+  "<": regular(3, 8, 8, -Math.PI / 2),
+  ">": regular(3, 8, 8, Math.PI / 2),
+  D: regular(4, 7.5, 7.5),
+  d: "0,-8.5 5,0 0,8.5 -5,0",
+  P: cross(0),
+  X: cross(Math.PI / 4),
+  p: regular(5, 7.5, 7.5),
+  h: regular(6, 7.5, 7.5),
+  H: regular(6, 7.5, 7.5, Math.PI / 6),
+  8: regular(8, 7.5, 7.5, Math.PI / 8),
 };
 
 function mark({ mark: name, colour, isHollow }, x, y) {

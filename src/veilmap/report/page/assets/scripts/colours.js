@@ -1,4 +1,5 @@
-// Colours: those with a name stand in palette.css, for light and dark; here are the rest.
+// Colours: those with a name stand in palette.css, for light and dark, and those of defences and
+// attacks in the data; here are the rest.
 
 // Nine of viridis' colours, evenly spaced: told apart by the colour-blind, and also in grey.
 const VIRIDIS = [
@@ -12,9 +13,6 @@ const VIRIDIS = [
   [170, 220, 50],
   [253, 231, 37],
 ];
-const FAMILIES = ["centre", "random", "diverse", "farthest", "dp", "geoind", "gan"];
-const COMBINED = 4;
-const ATTACK_COLOURS = 6;
 
 function viridis(share) {
   const place = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
@@ -41,40 +39,13 @@ function resolvedColour(name) {
   return colour;
 }
 
-function attackColour(index) {
-  return `var(--attack-${index % ATTACK_COLOURS})`;
-}
-
-// The steps without their settings: `diverse` of `fedavg + diverse:eps_m=50`.
-function familyOf(configuration) {
-  const [, ...steps] = configuration.split(" + ");
-  return steps.map((step) => step.split(":")[0]).join(" + ") || "no defence";
-}
-
-function schemeOf(configuration) {
-  return configuration.split(" + ")[0].split(":")[0];
-}
-
 // Colour and mark of each configuration; a family looks the same as in our other pictures, and is
 // hollow with another scheme than the first one's.
-function familyStyles(names) {
-  return namedStyles(names).map((style, index) => {
-    const scheme = schemeOf(names[index]);
-    const isHollow = scheme !== schemeOf(names[0]);
-    return { ...style, isHollow, family: isHollow ? `${style.family} (${scheme})` : style.family };
-  });
-}
-
-function namedStyles(names) {
-  const combined = [...new Set(names.map(familyOf))].filter(
-    (family) => family !== "no defence" && !FAMILIES.includes(family),
-  );
+function configurationStyles(data, names) {
+  const [{ name: first }] = data.configurations;
   return names.map((name) => {
-    const family = familyOf(name);
-    if (family === "no defence") return { family, colour: "var(--defence-none)", mark: "star" };
-    const place = FAMILIES.indexOf(family);
-    if (place >= 0) return { family, colour: `var(--defence-${family})`, mark: family };
-    const index = combined.indexOf(family) % COMBINED;
-    return { family, colour: `var(--combined-${index})`, mark: `combined-${index}` };
+    const { family, scheme, colour, mark } = data.looks.configurations[name];
+    const isHollow = scheme !== data.looks.configurations[first].scheme;
+    return { colour, mark, isHollow, family: isHollow ? `${family} (${scheme})` : family };
   });
 }

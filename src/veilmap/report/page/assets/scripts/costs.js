@@ -14,21 +14,21 @@ function connectCosts(data) {
   byId("cost").hidden = rows.length === 0;
   document.querySelector('nav a[href="#cost"]').parentElement.hidden = rows.length === 0;
   if (rows.length === 0) return;
-  // Learning is the gan's alone.
+  // Few defences learn.
   for (const kind of COSTS.filter(({ field }) => rows.some((row) => row[field] > 0))) {
     const chart = new ChartFigure();
     byId("cost-charts").append(chart.element);
-    chart.show(costContent(kind, rows));
+    chart.show(costContent(data, kind, rows));
   }
 }
 
-function costContent({ field, title }, rows) {
+function costContent(data, { field, title }, rows) {
   return {
     title,
     description: rows
       .map((row) => `${row.configuration}, ${row.step}: ${short(row[field])}`)
       .join("; "),
-    draw: (width) => drawBars(width, field, rows),
+    draw: (width) => drawBars(width, data, field, rows),
     columns: [
       column(
         "Configuration",
@@ -61,10 +61,13 @@ function spentText({ spent }) {
   );
 }
 
-function drawBars(width, field, rows) {
+function drawBars(width, data, field, rows) {
   const most = Math.max(...rows.map((row) => row[field] ?? 0)) || 1;
   const svg = blankSvg(width, rows.length * BAR.line + 6);
-  const styles = familyStyles(rows.map((row) => row.configuration));
+  const styles = configurationStyles(
+    data,
+    rows.map((row) => row.configuration),
+  );
   const widest = width - 64;
   rows.forEach((row, index) => {
     const top = index * BAR.line;

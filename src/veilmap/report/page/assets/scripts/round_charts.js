@@ -53,7 +53,7 @@ function roundContent(data, selection, kind, history) {
   const lines = kind.lines
     .map((line) => ({ ...line, points: overSeeds(own, line.field, data.rounds) }))
     .filter(({ points }) => points.length > 0);
-  const colour = attackColour(data.attacks.indexOf(selection.attack));
+  const colour = data.looks.attacks[selection.attack];
   const rows = data.rounds.map((round) => ({
     round,
     ...Object.fromEntries(

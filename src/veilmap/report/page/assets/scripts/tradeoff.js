@@ -28,7 +28,10 @@ function figureTitle(name) {
 
 // The numbers beside the points are those of this list and of the table below it.
 function showLegend(data) {
-  const styles = familyStyles(data.configurations.map((each) => each.name));
+  const styles = configurationStyles(
+    data,
+    data.configurations.map((each) => each.name),
+  );
   const items = data.configurations.map(({ name }, index) => {
     const svg = makeSvg("svg", {
       width: 22,
@@ -91,7 +94,10 @@ function tradeoffContent(data, figure, attack) {
 }
 
 function tradeoffPoints(data, figure, attack) {
-  const styles = familyStyles(data.configurations.map((each) => each.name));
+  const styles = configurationStyles(
+    data,
+    data.configurations.map((each) => each.name),
+  );
   return data.configurations
     .map((configuration, index) => {
       const { name, rmse, strongest } = configuration;

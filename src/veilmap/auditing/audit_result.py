@@ -1,0 +1,121 @@
+"""A finished audit: tables, words, and the report."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from veilmap.auditing.answer import Answer
+from veilmap.auditing.narrative import table_lines
+from veilmap.auditing.ranking import FIGURES, Ranking
+from veilmap.auditing.settings import AuditSettings
+from veilmap.experiments.result import TrialResult
+from veilmap.report.page.content import Configuration, Content
+from veilmap.report.page.page import write_page
+from veilmap.study.results import results
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What ``veilmap.audit`` gives.
+
+    Attributes:
+        settings: that decided it.
+        ranking: the configurations compared.
+        verdict: the answer in words.
+        content: all that the report shows.
+        results: one per configuration and seed.
+        record: the settings as given and resolved, the data, the versions; ready for JSON.
+    """
+
+    settings: AuditSettings
+    ranking: Ranking = field(repr=False)
+    verdict: Answer
+    content: Content = field(repr=False)
+    results: tuple[TrialResult, ...] = field(repr=False)
+    record: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """One for each configuration, attack, target and seed, with all figures."""
+        return pl.DataFrame([row.columns() for row in self.content.rows], infer_schema_length=None)
+
+    @property
+    def history(self) -> pl.DataFrame:
+        """One for each configuration, attack, target, seed and round."""
+        lines = [line.columns() for line in self.content.history]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+    @property
+    def configurations(self) -> pl.DataFrame:
+        """One for each configuration, with medians over its seeds and targets."""
+        lines = [_line(each) for each in self.content.configurations]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+    def report(self, path: str | Path, *, tiles: str | None = None) -> None:
+        """Write the page; ``tiles`` is the address of a server of map tiles, asked by a browser."""
+        write_page(self.content, Path(path), tiles=tiles)
+
+    def as_json(self) -> dict[str, Any]:
+        """The content of ``results.json``: figures and words, no position."""
+        rows, history = (
+            [each.columns() for each in lines]
+            for lines in (self.content.rows, self.content.history)
+        )
+        return {
+            **results(dict(self.record), rows, history),
+            "configurations": [_line(each) for each in self.content.configurations],
+            "failed": dict(self.ranking.failed),
+            "verdict": asdict(self.verdict),
+        }
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """The table of the panel as text, the heads first."""
+        heads, *lines = table_lines(self.ranking)
+        marks = [_standing(each) for each in self.content.configurations]
+        return [(*heads, ""), *((*line, mark) for line, mark in zip(lines, marks, strict=True))]
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<p>{escape(text)}</p>" for text in self.verdict.sentences)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>"
+            for line in self.lines()
+        )
+        return f"<p><b>{escape(self.verdict.headline)}</b></p>{words}<table>{rows}</table>"
+
+
+def _line(each: Configuration) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for name in FIGURES:
+        best = each.strongest.get(name)
+        figures |= {
+            name: best.figure.median if best else None,
+            f"{name}_least": best.figure.least if best else None,
+            f"{name}_most": best.figure.most if best else None,
+            f"{name}_attack": best.attack if best else None,
+        }
+    return {
+        "configuration": each.name,
+        "rmse_db": each.rmse_db.median,
+        "rmse_db_least": each.rmse_db.least,
+        "rmse_db_most": each.rmse_db.most,
+        "rmse_loss_db": each.rmse_loss_db,
+        "points_share": each.points_share,
+        **figures,
+        "is_on_frontier": each.is_on_frontier,
+        "dominated_by": each.dominated_by,
+        "is_recommended": each.is_recommended,
+    }
+
+
+def _standing(each: Configuration) -> str:
+    marks = {
+        "as it is": each.is_as_it_is,
+        "frontier": each.is_on_frontier,
+        "recommended": each.is_recommended,
+    }
+    # One below the other leaves room for names.
+    return "\n".join(mark for mark, holds in marks.items() if holds)

@@ -1,0 +1,75 @@
+"""The folder of an audit: its report and results, and the trials that they are made of."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from veilmap.errors import UserError
+from veilmap.files import parse_json
+from veilmap.output import held
+from veilmap.study.run_folder import RunFolder
+from veilmap.transcript import HEADER
+
+
+class AuditFolder:
+    """What an audit writes, and where."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.trials = self.path / "trials"
+        self.results = self.path / "results.json"
+        self.report = self.path / "report.html"
+        self.figures = self.path / "figures"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only one who writes there while the block runs.
+
+        Raises:
+            UserError: the folder is a run's or a transcript's, or has a file of a name that an
+                audit writes and none of an audit's trials.
+        """
+        with held(self.path, self.trials.name, self.figures.name):
+            self._refuse_taken()
+            yield
+
+    def _refuse_taken(self) -> None:
+        run = RunFolder(self.path)
+        if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
+            raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+        others = [each for each in (self.report, self.results, self.figures) if each.exists()]
+        if others and not self.trials.is_dir():
+            raise UserError(
+                f"{self.path} has a {others[0].name} that is not an audit's; choose another --out"
+            )
+
+    def drop_positions(self) -> int:
+        """Remove what an earlier audit wrote with positions or names; how many files that were."""
+        # Results may name an area; what ends in .part is of an audit that was killed.
+        patterns = {
+            self.path: (
+                "report.html",
+                "results.json",
+                ".report.html.*.part",
+                ".results.json.*.part",
+            ),
+            self.trials: ("*.npz", ".*.npz.*.part"),
+            self.figures: ("where-*", ".where-*.part", "rounds-*", ".rounds-*.part"),
+        }
+        files = [file for at, names in patterns.items() for name in names for file in at.glob(name)]
+        files += [file for file in self.trials.glob("*.json") if _may_name_users(file)]
+        for file in files:
+            file.unlink()
+        return len(files)
+
+
+def _may_name_users(file: Path) -> bool:
+    """Why a trial failed may name them, and the first versions of such files did."""
+    try:
+        content = parse_json(file.read_bytes())
+        content = content.get("result", content)
+        return content["failed"] is not None or not all(
+            isinstance(row["target"], int) for row in content["rows"]
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return True

@@ -1,0 +1,253 @@
+"""What an audit says, in sentences."""
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from veilmap.auditing.plan import AuditPlan
+from veilmap.auditing.ranking import Ranked, Ranking, rank_one
+from veilmap.auditing.settings import AuditSettings
+from veilmap.experiments.result import TrialResult
+from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
+from veilmap.metrics.spread import Spread, Strongest
+from veilmap.study.prepare import Prepared
+from veilmap.wording import counted
+
+# A found place so near is a place where the user was.
+NEAR_M = 50.0
+# A cell with fewer is audited with a warning.
+FEW_ROWS, FEW_USERS, FEW_ROUNDS = 500, 2, 3
+# The figures that stand in for privacy: how they read, in sentences and as an axis.
+_READS = {HOME_ERROR: "home within", EMD: "EMD"}
+_AXIS = {
+    HOME_ERROR: "the error of home",
+    EMD: "the distance between true and found places (EMD)",
+}
+KNOWS = (
+    "every update of every user, one by one, and the weights that it started from",
+    "who sent it, in which round, and from how many points",
+    "the network, the rate and the number of steps with which phones train",
+    "the area, the scale of positions in it, and the offset of the labels",
+    "which defences phones take, with their settings; their random numbers stay unknown",
+)
+ORACLE = {
+    "area": "the area is the bounding box of the cell's measurements; give the public one: --area",
+    "scaler": "positions are scaled by the data; give the public --area, with --scaler area",
+    "label_offset_dbm": "centred labels have the mean of everybody's data; give --label-offset",
+    "public sample": "a defence learned from a sample of everybody's data",
+    "the start of dlg": "dlg started near the true centroid of each round",
+}
+
+
+def about_data(plan: AuditPlan) -> str:
+    """What is audited, in one line."""
+    prepared, area = plan.prepared, plan.prepared.plan.area
+    rounds = f"{counted(len(prepared.rounds), 'round')} of {prepared.settings.task.interval}"
+    size = f"{area.width_m / 1000:.2f} km x {area.height_m / 1000:.2f} km"
+    return (
+        f"{plan.data.source}, cell {prepared.cell}: {counted(len(plan.data), 'row')} of "
+        f"{counted(len(prepared.users), 'user')}, {rounds}, {size}"
+    )
+
+
+def about_trials(plan: AuditPlan, trials: int, cached: int) -> str:
+    """Who is attacked, and in how many runs."""
+    who = "user" if len(plan.targets) == 1 else "users"
+    reused = f" ({cached:,} cached)" if cached else ""
+    return f"attacking {who} {', '.join(plan.targets)} in {counted(trials, 'run')}{reused}\n"
+
+
+def about_configuration(name: str, results: Sequence[TrialResult]) -> str:
+    """What came of one, as soon as its last seed is finished."""
+    why = next((each.failed for each in results if each.failed is not None), None)
+    if why is not None:
+        return f"{name}: no figures: {why}"
+    ranked = rank_one([row for each in results for row in each.rows])
+    return f"{name}: RMSE {decibels(ranked.rmse_db)}, {hidden(ranked, HOME_ERROR)}"
+
+
+def scarcity(prepared: Prepared) -> Iterator[str]:
+    """A warning where the data are so few that another week or another user may turn it around."""
+    counts = {
+        "row": (len(prepared.data), FEW_ROWS),
+        "user": (len(prepared.users), FEW_USERS),
+        "round": (len(prepared.rounds), FEW_ROUNDS),
+    }
+    few = [counted(n, what) for what, (n, least) in counts.items() if n < least]
+    if few:
+        yield (
+            f"The cell has only {' and '.join(few)}: figures from so few data say little about "
+            "others; give more data, or choose another --cell or a shorter --interval."
+        )
+
+
+def metres(figure: Spread) -> str:
+    """``43 m (38 to 50)``; without the range where there is one run."""
+    return _figure(figure, ",.0f", "m")
+
+
+def decibels(figure: Spread) -> str:
+    """``4.99 dB (4.94 to 5.04)``."""
+    return _figure(figure, ".2f", "dB")
+
+
+def hidden(ranked: Ranked, privacy: str) -> str:
+    """What the strongest attack is left with: ``home within 43 m (38 to 50) by search``."""
+    best = ranked.strongest.get(privacy)
+    if best is None:
+        return "no attack names a place in most runs"
+    name = figure_name(privacy)
+    worst_m = ranked.home_at_worst_m if privacy == HOME_ERROR else None
+    worse = worst_m is not None and round(worst_m) < round(best.figure.least)
+    other = f", at worst {worst_m:,.0f} m by another" if worse else ""
+    figure = _figure(best.figure, name.spec, name.unit)
+    return f"{_READS[privacy]} {figure} by {best.attack}{other}"
+
+
+def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
+    """The panel, under a line of heads: name, RMSE, its loss, what attacks are left with, by which.
+
+    Medians, and the nearest that any attack comes to home in any run; so it fits a terminal.
+    """
+    spec = figure_name(ranking.privacy).spec
+    yield "configuration", "RMSE, dB", "loss", figure_name(ranking.privacy).head, "worst", "by"
+    for each in ranking.configurations:
+        best, worst_m = each.strongest.get(ranking.privacy), each.home_at_worst_m
+        left = format(best.figure.median, spec) if best else "-"
+        worst = format(worst_m, spec) if worst_m is not None else "-"
+        rmse = f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}"
+        yield each.name, *rmse, left, worst, best.attack if best else "-"
+
+
+def headline(ranking: Ranking, targets: Sequence[str]) -> str:
+    """How near the strongest attacker comes under the configuration as it is."""
+    own = ranking.as_it_is
+    begin = f"As it is ({own.name}), "
+    if own.is_blind:
+        return f"{begin}no attack does better than random points in the area."
+    home, places = own.strongest.get(HOME_ERROR), own.strongest.get("recall_50m")
+    if home is None:
+        return f"{begin}no attack names a home in most runs: {hidden(own, EMD)}."
+    who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
+    found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
+    if len(targets) > 1:
+        found += f", as the median of {len(targets)} users{_apart(own)}"
+    if places is None:
+        return f"{begin}{found}."
+    by = "" if places.attack == home.attack else f" ({places.attack})"
+    return f"{begin}{found} and finds {_places(own, places, len(targets))} to within 50 m{by}."
+
+
+def _places(own: Ranked, found: Strongest, targets: int) -> str:
+    """``3 of the 5 places where the user is most``."""
+    if targets > 1:
+        return f"{found.figure.median:.0%} of the places where they are most"
+    of = own.top_places
+    return f"{_count(found.figure.median * of)} of the {_count(of)} places where the user is most"
+
+
+def sentences(ranking: Ranking) -> Iterator[str]:
+    """What else is to be said, the most important first."""
+    yield from _better(ranking)
+    yield _map(ranking.as_it_is)
+    yield from _frontier(ranking)
+    yield from _caveats(ranking)
+    for name, why in ranking.failed.items():
+        yield f"{name} has no figures: {why}."
+
+
+def knows(settings: AuditSettings) -> tuple[str, ...]:
+    """What the attacker was allowed to know."""
+    return (*KNOWS, f"that a round lasts {settings.task.interval}, and when it began")
+
+
+def oracle(names: Sequence[str]) -> tuple[str, ...]:
+    """What was used that no real server has."""
+    return tuple(ORACLE.get(name, name) for name in names)
+
+
+def _apart(own: Ranked) -> str:
+    """How the targets differ; who is not found is counted."""
+    homes_m = own.over_targets[HOME_ERROR]
+    found_m = [each for each in homes_m if isfinite(each)]
+    if not found_m:
+        return ""
+    lost = len(homes_m) - len(found_m)
+    never = f"; of {lost} no home is named in most runs" if lost else ""
+    return f" (the best known {min(found_m):,.0f} m, the least known {max(found_m):,.0f} m{never})"
+
+
+def _better(ranking: Ranking) -> Iterator[str]:
+    """Those of the frontier that are more private, the cheapest first."""
+    own, privacy = ranking.as_it_is, ranking.privacy
+    better = [each for each in ranking.frontier if each.hidden(privacy) > own.hidden(privacy)]
+    if not better and len(ranking.configurations) > 1:
+        yield "No other configuration keeps the server farther away."
+    for each in better:
+        brings = "brings that to " if privacy in each.strongest else "brings it so far that "
+        yield f"{each.name} {brings}{hidden(each, privacy)}, for {loss(each)}.{but(each)}"
+
+
+def loss(ranked: Ranked) -> str:
+    """``+0.21 dB``."""
+    return f"{ranked.rmse_loss_db:+.2f} dB"
+
+
+def but(ranked: Ranked) -> str:
+    """What speaks against it all the same."""
+    against = []
+    if _points_at_a_place(ranked):
+        near = ranked.strongest["nearest_m"]
+        where = f"a place where the user was, to {metres(near.figure)}"
+        against.append(f"{near.attack} still points at {where}")
+    if not ranked.beats_constant:
+        against.append("its map is no better than a constant")
+    return f" But {', and '.join(against)}." if against else ""
+
+
+def _points_at_a_place(ranked: Ranked) -> bool:
+    near_m, random_m = ranked.hidden("nearest_m"), ranked.nearest_random_m
+    return near_m <= NEAR_M and (random_m is None or near_m < random_m / 2)
+
+
+def _map(own: Ranked) -> str:
+    constant = f"a constant has {own.rmse_constant_db:.2f} dB"
+    text = f"The map as it is has an RMSE of {decibels(own.rmse_db)}; {constant}"
+    if own.beats_constant:
+        return f"{text}."
+    return f"{text}, which is better: find settings that learn with veilmap tune."
+
+
+def _frontier(ranking: Ranking) -> Iterator[str]:
+    names = "; ".join(one.name for one in ranking.frontier)
+    yield f"On the frontier of RMSE and {_AXIS[ranking.privacy]}: {names}."
+    beaten = [
+        f"{one.name} (by {one.dominated_by})"
+        for one in ranking.configurations
+        if one.dominated_by is not None
+    ]
+    if beaten:
+        listed = "; ".join(beaten)
+        yield f"Dominated, so no better than another in either and worse in one: {listed}."
+
+
+def _caveats(ranking: Ranking) -> Iterator[str]:
+    own, rest = ranking.as_it_is, ranking.configurations[1:]
+    worse = [each.name for each in ranking.configurations if not each.beats_constant]
+    if worse:
+        yield f"No better than a constant: {'; '.join(worse)}."
+    blind = [each.name for each in rest if each.is_blind]
+    if blind:
+        yield f"No attack does better than random points under: {'; '.join(blind)}."
+    if own.seeds == 1:
+        yield "One seed alone: another may give other numbers."
+
+
+def _count(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _figure(figure: Spread, spec: str, unit: str) -> str:
+    """With the range, where it shows."""
+    median, least, most = (format(v, spec) for v in (figure.median, figure.least, figure.most))
+    span = f" ({least} to {most})" if least != most else ""
+    return f"{median} {unit}{span}"

@@ -1,0 +1,115 @@
+"""An audit whose settings, data and targets are checked, and its trials."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from veilmap.auditing.redaction import pseudonyms, refuse_named_users
+from veilmap.auditing.settings import AuditSettings
+from veilmap.errors import UserError, refuse, shown
+from veilmap.experiments.trial import Trial
+from veilmap.measurements import Measurements
+from veilmap.study.prepare import Prepared, prepare
+from veilmap.study.settings import RunSettings
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """What is compared, on which data, and who is to be found.
+
+    Attributes:
+        settings: that decide it.
+        runs: the configurations by name, the one as it is first.
+        prepared: the data, as the first configuration has them.
+        targets: the users to find.
+        redact: no position is kept, and nothing that is written names a user.
+    """
+
+    settings: AuditSettings
+    runs: Mapping[str, RunSettings]
+    prepared: Prepared
+    targets: tuple[str, ...]
+    redact: bool
+
+    @classmethod
+    def of(
+        cls,
+        data: Measurements,
+        settings: AuditSettings,
+        runs: Mapping[str, RunSettings],
+        redact: bool,
+    ) -> "AuditPlan":
+        """So that what is wrong with the data is said before anything is trained."""
+        prepared = prepare(data, next(iter(runs.values())))
+        targets = _targets(prepared, settings)
+        if redact:
+            refuse_named_users(runs)
+        _refuse_strangers(runs, prepared)
+        return cls(settings, runs, prepared, targets, redact)
+
+    @property
+    def data(self) -> Measurements:
+        """Of the cell."""
+        return self.prepared.data
+
+    @cached_property
+    def pseudonyms(self) -> dict[str, str]:
+        """What users are called where their names must not be, the targets first."""
+        others = [user for user in self.data.users if user not in self.targets]
+        return pseudonyms([*self.targets, *others])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the targets are called in what is written."""
+        if not self.redact:
+            return self.targets
+        return tuple(self.pseudonyms[user] for user in self.targets)
+
+    def trials(self) -> list[Trial]:
+        """Configuration by configuration, so that the first lines come early."""
+        first = self.settings.seeds[0]
+        return [
+            Trial(
+                configuration=name,
+                settings=replace(run, task=replace(run.task, seed=seed)),
+                targets=self.targets,
+                attacks=self.settings.attacks(seed),
+                theory=seed == first,
+                keep=frozenset({"history", "positions"} if self._is_shown(seed) else {"history"}),
+            )
+            for name, run in self.runs.items()
+            for seed in self.settings.seeds
+        ]
+
+    def _is_shown(self, seed: int) -> bool:
+        """A report has the positions of the first seed."""
+        return seed == self.settings.seeds[0] and not self.redact
+
+
+def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
+    """Those asked for, or those with the most measurements."""
+    users, wanted = prepared.data.users, settings.audit.target
+    strangers = [user for user in wanted if user not in users]
+    if strangers:
+        more = ", …" if len(users) > 8 else ""
+        raise UserError(
+            f"user {shown(strangers[0])} has no measurement in cell {prepared.cell}; choose from: "
+            f"{', '.join(users[:8])}{more}"
+        )
+    if settings.audit.targets > len(users):
+        raise UserError(
+            f"targets must be at most {len(users)}, the users of cell {prepared.cell}, got "
+            f"{settings.audit.targets}"
+        )
+    return wanted or tuple(users[: settings.audit.targets])
+
+
+def _refuse_strangers(runs: Mapping[str, RunSettings], prepared: Prepared) -> None:
+    """Before anything is trained: who is to be defended must be there."""
+    users = set(prepared.data.users)
+    refuse(
+        UserError(f"configuration {shown(name)}: user {shown(user)} has no measurement in the cell")
+        for name, run in runs.items()
+        for user in run.protection.defended
+        if user not in users
+    )

@@ -1,0 +1,263 @@
+"""One trial at work: prepared once, trained once, every target attacked, and told in rows."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import hypot, isfinite
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.errors import UserError
+from veilmap.experiments.positions import positions_of
+from veilmap.experiments.result import TrialResult
+from veilmap.experiments.trial import Trial
+from veilmap.federation.observation import Observation, Recorder
+from veilmap.local_data import LocalData
+from veilmap.measurements import Measurements
+from veilmap.metrics.places import find_places
+from veilmap.metrics.rows import (
+    DataFigures,
+    GradientShare,
+    MapFigures,
+    RoundMeans,
+    SentFigures,
+    StartFigures,
+    TrialRound,
+    TrialRow,
+    UpdateFigures,
+)
+from veilmap.metrics.transport import emd_paper
+from veilmap.rounds import cut, parse_interval
+from veilmap.study.attack import attack
+from veilmap.study.attack_files import attacked_round
+from veilmap.study.attack_run import AttackRun
+from veilmap.study.evidence.evidence import evidence_of
+from veilmap.study.prepare import prepare
+from veilmap.study.results import NO_ATTACK
+from veilmap.study.train import Run, train_prepared
+
+# An element of an update below this is small beside DP's noise in the paper's figure.
+SMALL = 1e-4
+TOP_PLACES = 5
+_DECADES = range(-12, 2)
+
+
+def run_trial(trial: Trial, data: Mapping[str, Measurements]) -> TrialResult:
+    """Its figures; a failure is a result too, so that the other trials go on.
+
+    Args:
+        trial: what to run.
+        data: the measurements by the names that trials call them.
+    """
+    before = time.perf_counter()
+    try:
+        result = (_counted if trial.counted else _trained)(trial, data[trial.data])
+    except UserError as error:
+        result = TrialResult(trial.configuration, trial.seed, failed=str(error))
+    except Exception as error:  # hours of work must not end with one trial
+        why = f"{type(error).__name__}: {error}"
+        result = TrialResult(trial.configuration, trial.seed, failed=why, again=True)
+    seconds = time.perf_counter() - before
+    return replace(result, kept=tuple(sorted(trial.keep)), seconds=seconds)
+
+
+def _trained(trial: Trial, data: Measurements) -> TrialResult:
+    run, seen = _train(trial, data)
+    attacked = _attack_all(trial, run, seen)
+    elements = [np.abs(leaked_gradient(each)) for each in seen] if _all_updates(trial) else []
+    return TrialResult(
+        configuration=trial.configuration,
+        seed=trial.seed,
+        rows=tuple(_rows(trial, run, attacked, elements)),
+        history=tuple(_history(trial, run, attacked)) if "history" in trial.keep else (),
+        rounds=tuple(
+            _means(each, name, starts) for each in attacked for name, starts in _by_round(each)
+        ),
+        training=run.history,
+        steps=run.defences,
+        gradient=tuple(_shares(elements)) if _all_updates(trial) else (),
+        oracle=tuple(dict.fromkeys(name for each in attacked for name in each.oracle)),
+        positions=positions_of(trial, run, attacked),
+    )
+
+
+def _train(trial: Trial, data: Measurements) -> tuple[Run, Sequence[Observation]]:
+    """The run, and no more of the updates than is read: half a megabyte each add up."""
+    prepared = prepare(data, trial.settings)
+    if trial.area is not None:
+        prepared = prepared.in_area(trial.area)
+    if trial.same_round is not None:
+        prepared = trial.same_round.apply(prepared)
+    recorder = Recorder(() if _all_updates(trial) else trial.targets)
+    is_read = trial.attacks is not None or _all_updates(trial)
+    observer = recorder if is_read else None
+    run = train_prepared(prepared, observer, past="past" in trial.keep, keep=trial.targets)
+    return run, recorder.observations
+
+
+def _all_updates(trial: Trial) -> bool:
+    return "gradient" in trial.keep
+
+
+def _attack_all(trial: Trial, run: Run, seen: Sequence[Observation]) -> list[AttackRun]:
+    attacks = trial.attacks
+    if attacks is None:
+        return []
+    known = evidence_of(run.prepared, seen, run.batches)
+    theory: Literal[False, "theorem 1"] = "theorem 1" if trial.theory else False
+    return [
+        attack(
+            known,
+            replace(attacks, who=replace(attacks.who, target=target)),
+            theory=theory,
+            keep_path="path" in trial.keep,
+        )
+        for target in trial.targets
+    ]
+
+
+def _rows(
+    trial: Trial, run: Run, attacked: Sequence[AttackRun], elements: Sequence[np.ndarray]
+) -> Iterator[TrialRow]:
+    figures = _map_figures(run)
+    updates = _update_figures(elements) if _all_updates(trial) else None
+    name, seed = trial.configuration, trial.seed
+    if trial.attacks is None:
+        yield TrialRow(name, NO_ATTACK, None, seed, figures, updates=updates)
+    for each in attacked:
+        sent = _sent_figures(trial, run, each)
+        for method, scores in each.scores.items():
+            scores = replace(scores, places=())  # positions are kept apart
+            starts = _start_figures(each, method)
+            yield TrialRow(name, method, each.target, seed, figures, sent, scores, starts, updates)
+
+
+def _map_figures(run: Run) -> MapFigures:
+    gaps_db = [
+        record.rmse_past_db - record.rmse_db
+        for record in run.history
+        if record.rmse_past_db is not None
+    ]
+    return MapFigures(
+        run.rmse_db, run.prepared.rmse_constant_db, fmean(gaps_db) if gaps_db else None
+    )
+
+
+def _sent_figures(trial: Trial, run: Run, attacked: AttackRun) -> SentFigures:
+    truth = LocalData.join(list((attacked.truth or {}).values()))
+    found = next(iter(attacked.found.values()))
+    sent = [each.n for each in found]
+    # A cumulative update has the points of all rounds before.
+    trained = sent[-1] if trial.settings.training.cumulative else sum(sent)
+    batches = [run.batches[each.round][attacked.target] for each in found]
+    return SentFigures(
+        points=fmean(sent),
+        points_share=trained / len(truth),
+        points_std_m=fmean(float(each.xy_m.std(axis=0).mean()) for each in batches),
+        true_places=len(find_places(truth.xy_m, most=TOP_PLACES)),
+    )
+
+
+def _start_figures(attacked: AttackRun, name: str) -> StartFigures:
+    every = attacked.every[name]
+    return StartFigures(
+        cosine_least=min(_finite([each.cosine for each in every]), default=None),
+        distance_most_m=max(_finite([_away_m(attacked, e) for e in every]), default=None),
+    )
+
+
+def _history(trial: Trial, run: Run, attacked: Sequence[AttackRun]) -> Iterator[TrialRound]:
+    """Of several starts the best."""
+    largest_m = max(run.prepared.plan.scaler.scale_m)
+    rmse_db = {record.round: record.rmse_db for record in run.history}
+    for one in attacked:
+        for name, found in one.found.items():
+            for each in found:
+                line = attacked_round(one, name, each)
+                centroid_m = run.batches[each.round][one.target].centroid_m
+                trained_m = float(np.linalg.norm(each.xy_m - centroid_m))
+                bound_std = line.bound_1_std
+                yield TrialRound(
+                    configuration=trial.configuration,
+                    seed=trial.seed,
+                    target=one.target,
+                    attacked=line,
+                    norm=hypot(*one.norms[each.round]),
+                    distance_trained_m=trained_m if isfinite(trained_m) else None,
+                    bound_m=None if bound_std is None else bound_std * largest_m,
+                    rmse_db=rmse_db[each.round],
+                )
+
+
+def _by_round(attacked: AttackRun) -> list[tuple[str, list[Reconstruction]]]:
+    """The starts of every attack on every round."""
+    found: dict[tuple[str, int], list[Reconstruction]] = {}
+    for name, every in attacked.every.items():
+        for each in every:
+            found.setdefault((name, each.round), []).append(each)
+    return [(name, starts) for (name, _), starts in found.items()]
+
+
+def _means(attacked: AttackRun, name: str, starts: list[Reconstruction]) -> RoundMeans:
+    norms = attacked.norms[starts[0].round]
+    away_m = _finite([_away_m(attacked, each) for each in starts])
+    cosines = _finite([each.cosine for each in starts])
+    return RoundMeans(
+        attack=name,
+        round=starts[0].round,
+        cosine=fmean(cosines) if cosines else None,
+        distance_m=fmean(away_m) if away_m else None,
+        distance_most_m=max(away_m, default=None),
+        iterations=fmean(each.iterations for each in starts),
+        norm=hypot(*norms),
+        layer_norms=norms,
+    )
+
+
+def _away_m(attacked: AttackRun, each: Reconstruction) -> float:
+    return float(np.linalg.norm(each.xy_m - (attacked.truth or {})[each.round].centroid_m))
+
+
+def _finite(values: list[float]) -> list[float]:
+    return [float(value) for value in values if isfinite(value)]
+
+
+def _update_figures(elements: Sequence[np.ndarray]) -> UpdateFigures:
+    if not elements:
+        raise UserError("nobody sent an update whose elements could be counted; leave out keep")
+    return UpdateFigures(_share_below(elements, SMALL))
+
+
+def _shares(elements: Sequence[np.ndarray]) -> Iterator[GradientShare]:
+    """How the elements of the updates are spread."""
+    return (GradientShare(decade, _share_below(elements, 10.0**decade)) for decade in _DECADES)
+
+
+def _share_below(elements: Sequence[np.ndarray], bound: float) -> float:
+    return fmean(float((each < bound).mean()) for each in elements)
+
+
+def _counted(trial: Trial, data: Measurements) -> TrialResult:
+    """Each target's rounds and points, and how far from the others they were."""
+    rows = [_data_row(trial, data, target) for target in trial.targets]
+    return TrialResult(trial.configuration, trial.seed, rows=tuple(rows))
+
+
+def _data_row(trial: Trial, data: Measurements, target: str) -> TrialRow:
+    mine = data.keep(pl.col("user") == target)
+    if not len(mine):
+        raise UserError(f"{target} is counted and does not take part; add it to the users")
+    others = data.keep(pl.col("user") != target)
+    rounds = cut(mine, parse_interval(trial.settings.task.interval), data.first)
+    figures = DataFigures(
+        measurements=len(mine),
+        rounds=len(rounds),
+        points=fmean(len(each.data[target]) for each in rounds),
+        user_emd=emd_paper(mine.xy_m, others.xy_m) if len(others) else None,
+    )
+    return TrialRow(trial.configuration, NO_ATTACK, target, trial.seed, data=figures)

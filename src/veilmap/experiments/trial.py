@@ -1,0 +1,105 @@
+"""A trial: one configuration with one seed, trained once, every target attacked."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, Literal
+
+from veilmap.area import Area
+from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.measurements import Measurements
+from veilmap.settings import plain
+from veilmap.strategy import as_text
+from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.prepare import Prepared
+from veilmap.study.settings import RunSettings
+
+Keep = Literal["history", "positions", "found", "chosen", "path", "past", "gradient"]
+
+
+@dataclass(frozen=True)
+class SameRound:
+    """The data of one round over and over, as if nothing new were measured.
+
+    Attributes:
+        number: which of the rounds with data, from 1; the last if there are fewer.
+        times: how often.
+    """
+
+    number: int
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        numbers = {"the round's number": self.number, "times": self.times}
+        refuse(
+            out_of_range(name, "at least 1", value) for name, value in numbers.items() if value < 1
+        )
+
+    def apply(self, prepared: Prepared) -> Prepared:
+        """The same footing with these rounds alone."""
+        chosen = prepared.rounds[: self.number][-1]
+        again = (replace(chosen, number=i) for i in range(1, self.times + 1))
+        return replace(prepared, rounds=tuple(again))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is to be run.
+
+    Attributes:
+        configuration: what it is called.
+        settings: of the run, with its seed.
+        targets: the users who are attacked, or whose data are counted.
+        attacks: on each target; None only trains.
+        area: where the attacker looks, if not the area of the settings.
+        same_round: one round's data over and over.
+        theory: also compute the error that Theorem 1 predicts of each round, which takes time.
+        counted: nothing is trained, the targets' data are counted.
+        keep: what is kept besides the figures: a line of ``history`` per attack and round, all
+            ``positions`` for a map, the places ``found`` by every start, the points that the
+            targets trained on (``chosen``), the ``path`` of the first attack by DLG, the RMSE on
+            ``past`` data, the spread of the elements of the updates (``gradient``).
+        data: the name of its measurements among those that several trials share.
+    """
+
+    configuration: str
+    settings: RunSettings
+    targets: tuple[str, ...]
+    attacks: AttackSettings | None = None
+    area: Area | None = None
+    same_round: SameRound | None = None
+    theory: bool = False
+    counted: bool = False
+    keep: frozenset[Keep] = frozenset()
+    data: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.targets and (self.attacks or self.counted):
+            raise UserError("a trial attacks or counts its targets, got none; name users")
+
+    @property
+    def seed(self) -> int:
+        return self.settings.task.seed
+
+    def digest(self, data: Measurements) -> str:
+        """Of everything that decides the figures but the code; what is kept does not."""
+        parts = {
+            "version": version("veilmap"),
+            "configuration": self.configuration,
+            "settings": plain(self.settings),
+            "targets": self.targets,
+            "attacks": self.attacks and plain(self.attacks),
+            "area": self.area and plain(self.area),
+            "same_round": self.same_round and plain(self.same_round),
+            "theory": self.theory,
+            "counted": self.counted,
+            "data": [data.fingerprint, data.timezone, data.projection.epsg],
+        }
+        text = json.dumps(parts, sort_keys=True, default=_named)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _named(strategy: Any) -> str:
+    """A map family, an attack or a step that was given as an object."""
+    return f"{type(strategy).__module__}.{type(strategy).__qualname__} {as_text(strategy)}"

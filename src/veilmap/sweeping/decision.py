@@ -1,0 +1,83 @@
+"""Whether a claim holds, from the seeds of its runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import fmean
+
+from veilmap.metrics.intervals import Interval, paired_interval
+from veilmap.sweeping.claims import Claim
+from veilmap.sweeping.selection import SweepRow
+
+# Means of equal figures differ by their rounding, which is far below this.
+_DECIMALS = 12
+
+
+class Outcome(Enum):
+    """What came of a claim."""
+
+    HOLDS = "the whole interval of its effect is above zero"
+    FAILS = "the whole interval of its effect is below zero, or there is none in any seed"
+    UNDECIDED = "the interval of its effect has zero in it, or there are too few seeds"
+    UNKNOWN = "no run has the figures that it needs"
+
+    @property
+    def words(self) -> str:
+        return {"FAILS": "does not hold", "UNKNOWN": "cannot be told"}.get(
+            self.name, self.name.lower()
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One claim under one attack.
+
+    Attributes:
+        claim: that was decided.
+        attack: under which; None for figures that no attack has a part in.
+        outcome: what came of it.
+        effects: by seed; those of a seed that cannot tell are left out.
+        interval: of their mean, with 95 % confidence; None for fewer than two.
+        values: the numbers compared, from the rows of all seeds.
+    """
+
+    claim: Claim
+    attack: str | None
+    outcome: Outcome
+    effects: tuple[float, ...]
+    interval: Interval | None
+    values: tuple[float | None, ...]
+
+
+def decide(claim: Claim, rows: Sequence[SweepRow], attack: str | None = None) -> Decision:
+    """From the rows of all seeds, of one attack."""
+    by_seed: dict[int, list[SweepRow]] = {}
+    for row in rows:
+        by_seed.setdefault(row.value("seed"), []).append(row)
+    found = (claim.rule.effect(each) for each in by_seed.values())
+    effects = tuple(round(effect, _DECIMALS) for effect in found if effect is not None)
+    interval = paired_interval(effects)
+    values = _means([claim.rule.values(each) for each in by_seed.values() or ([],)])
+    outcome = _outcome(claim, effects, interval)
+    return Decision(claim, attack, outcome, effects, interval, values)
+
+
+def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
+    """Of the numbers in each place, over the seeds that have one there."""
+    most = max(by_seed, key=len, default=())
+    places = ([each[i] for each in by_seed if i < len(each)] for i in range(len(most)))
+    known = ([value for value in place if value is not None] for place in places)
+    return tuple(fmean(place) if place else None for place in known)
+
+
+def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> Outcome:
+    if not effects:
+        return Outcome.UNKNOWN
+    if claim.certain:
+        return Outcome.HOLDS if min(effects) > 0 else Outcome.FAILS
+    if interval is None:
+        return Outcome.UNDECIDED
+    if interval.low > 0:
+        return Outcome.HOLDS
+    # No effect at all, in every seed, is no support for a claim that there is one.
+    return Outcome.FAILS if interval.high <= 0 else Outcome.UNDECIDED

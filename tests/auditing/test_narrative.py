@@ -1,0 +1,151 @@
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+from tests.auditing.making import make_data, ranked, ranking
+from veilmap.auditing.narrative import (
+    FEW_ROWS,
+    headline,
+    hidden,
+    metres,
+    oracle,
+    scarcity,
+    sentences,
+)
+from veilmap.metrics.spread import Spread
+from veilmap.study.prepare import prepare
+from veilmap.study.settings import RunSettings
+
+PLAIN = ranked("fedavg", 5.0, 43.2, off=5.1, recall=0.6, nearest_m=20.0)
+FAR = ranked("fedavg + farthest", 5.5, 900.0, nearest_m=13.0)
+FREE = ranked("fedavg + centre", 4.9, 200.0, nearest_m=100.0)
+
+
+def test_the_headline_by_hand():
+    """3 of 5 is a recall of 0.6."""
+    assert headline(ranking(PLAIN), ["0"]) == (
+        "As it is (fedavg), the strongest attack (search) places the home of user 0 within "
+        "43 m (38 to 48) and finds 3 of the 5 places where the user is most to within 50 m."
+    )
+
+
+def test_several_users_are_told_apart():
+    said = headline(ranking(PLAIN), ["0", "1", "2"])
+    assert "a user's home within 43 m (38 to 48), as the median of 3 users" in said
+    assert "the best known 22 m, the least known 86 m" in said
+    assert said.endswith("and finds 60% of the places where they are most to within 50 m.")
+
+
+def test_a_user_who_is_never_found_is_counted():
+    known = {"home_error_m": (40.0, 60.0, inf)}
+    said = headline(ranking(replace(PLAIN, over_targets=known)), ["0", "1", "2"])
+    assert "(the best known 40 m, the least known 60 m; of 1 no home is named in most runs)" in said
+
+
+def test_a_user_with_two_places_has_no_five():
+    assert "1 of the 2 places" in headline(
+        ranking(ranked("a", 5.0, 9.0, recall=0.5, top_places=2.0)), ["0"]
+    )
+
+
+def test_attacks_that_find_nothing_are_said_to():
+    blind = ranked("fedavg", 5.0, 43.0, is_blind=True)
+    assert headline(ranking(blind), ["0"]) == (
+        "As it is (fedavg), no attack does better than random points in the area."
+    )
+
+
+def test_a_missing_home_falls_back_to_emd():
+    nowhere = ranked("fedavg", 5.0, None, emd=12.34)
+    assert headline(ranking(nowhere), ["0"]) == (
+        "As it is (fedavg), no attack names a home in most runs: EMD 12.3 √m by search."
+    )
+
+
+def test_better_ones_are_told_with_their_price():
+    said = list(sentences(ranking(PLAIN, FAR, FREE)))
+    assert said[0] == "fedavg + centre brings that to home within 200 m by search, for -0.10 dB."
+    assert said[1] == (
+        "fedavg + farthest brings that to home within 900 m by search, for +0.50 dB. "
+        "But search still points at a place where the user was, to 13 m."
+    )
+
+
+def test_what_speaks_against_a_defence_is_said_with_it():
+    """300 m as the median, but 44 m at worst; and 6.5 dB where a constant has 6."""
+    lucky = ranked("lucky", 5.1, 300.0, home_at_worst_m=44.0)
+    useless = ranked("useless", 6.5, 900.0)
+    first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
+    assert first.endswith("home within 300 m by search, at worst 44 m by another, for +0.10 dB.")
+    assert second.endswith("But its map is no better than a constant.")
+
+
+def test_where_nothing_is_found_is_better_than_anywhere():
+    nowhere = ranked("fedavg + dp", 5.5, None)
+    said = list(sentences(ranking(PLAIN, nowhere)))
+    assert said[0] == (
+        "fedavg + dp brings it so far that no attack names a place in most runs, for +0.50 dB."
+    )
+    assert "keeps the server farther away" in next(sentences(ranking(nowhere, PLAIN)))
+
+
+def test_a_place_is_found_only_if_random_points_are_farther():
+    """13 m where random points have 20 m is what chance gives."""
+    crowded = replace(FAR, nearest_random_m=20.0)
+    assert not any("still points" in each for each in sentences(ranking(PLAIN, crowded)))
+
+
+def test_nothing_better_is_said_too():
+    near = ranked("fedavg + dp", 7.0, 10.0, dominated_by="fedavg")
+    said = list(sentences(ranking(PLAIN, near)))
+    assert said[0] == "No other configuration keeps the server farther away."
+    assert any("fedavg + dp (by fedavg)" in each for each in said)
+    assert any(each == "No better than a constant: fedavg + dp." for each in said)
+
+
+def test_a_map_that_a_constant_beats_is_called_so():
+    said = list(sentences(ranking(ranked("fedavg", 6.5, 43.0))))
+    assert any("6.00 dB, which is better: find settings that learn" in each for each in said)
+    said = list(sentences(ranking(PLAIN)))
+    assert not any("which is better" in each for each in said)
+
+
+def test_what_failed_is_told_with_its_reason():
+    said = list(sentences(ranking(PLAIN, failed={"fedavg + dp": "training diverged"})))
+    assert said[-1] == "fedavg + dp has no figures: training diverged."
+
+
+def test_one_seed_is_said_to_be_one():
+    alone = replace(PLAIN, seeds=1)
+    assert any(each.startswith("One seed alone") for each in sentences(ranking(alone)))
+    assert not any(each.startswith("One seed alone") for each in sentences(ranking(PLAIN)))
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (Spread(1234.5, 1234.5, 1234.5), "1,234 m"),
+        (Spread(9.6, 9.2, 1234.0), "10 m (9 to 1,234)"),
+        (Spread(9.6, 9.55, 9.7), "10 m"),
+    ],
+)
+def test_metres(figure, text):
+    assert metres(figure) == text
+
+
+def test_what_nobody_found_is_said_so():
+    assert hidden(ranked("a", 5.0, None), "home_error_m") == "no attack names a place in most runs"
+
+
+def test_an_oracle_comes_with_its_cure():
+    (area, start) = oracle(["area", "the start of dlg"])
+    assert "--area" in area
+    assert "true centroid" in start
+
+
+def test_few_data_are_audited_with_a_warning_and_many_without():
+    settings = RunSettings.of(interval="1d", split="random")
+    (said,) = scarcity(prepare(make_data(rows=40, users=1), settings))
+    assert said.startswith("The cell has only 40 rows and 1 user and 1 round: figures from so few")
+    assert list(scarcity(prepare(make_data(rows=FEW_ROWS, users=2), settings))) == []

@@ -1,0 +1,56 @@
+import pytest
+from matplotlib.markers import MarkerStyle
+
+from veilmap.attacks.methods import ATTACKS
+from veilmap.defences.steps import STEPS
+from veilmap.report.looks import PLAIN, attack_looks, defence_looks, family_of, scheme_of
+
+OURS = [PLAIN, "centre", *STEPS]
+COMBINED = ["farthest + dp", "farthest + centre", "first + dp", "diverse + dp"]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "family", "scheme"),
+    [
+        ("fedavg", PLAIN, "fedavg"),
+        ("fedavg:epochs=2 + diverse:eps_m=50", "diverse", "fedavg"),
+        ("cumulative fedsgd + gan + dp:epsilon=1", "gan + dp", "cumulative fedsgd"),
+        ("fedavg + centre", "centre", "fedavg"),
+    ],
+)  # fmt: skip
+def test_a_family_is_the_steps_without_their_settings(configuration, family, scheme):
+    assert family_of(configuration) == family
+    assert scheme_of(configuration) == scheme
+
+
+def test_no_two_of_ours_look_the_same():
+    looks = defence_looks([*OURS, *COMBINED])
+    assert len(set(looks.values())) == len(looks) == len(OURS) + 4
+    assert len({look.marker for look in looks.values()}) == len(looks)
+    assert len(set(attack_looks(ATTACKS).values())) == len(ATTACKS)
+    assert all(MarkerStyle(look.marker).is_filled() for look in looks.values())
+
+
+def test_what_is_ours_looks_the_same_whatever_else_is_drawn():
+    assert defence_looks(["dp"])["dp"] == defence_looks(["first", *OURS])["dp"]
+    assert attack_looks(["dlg"])["dlg"] == attack_looks(["mine", "dlg"])["dlg"]
+
+
+def test_a_stranger_looks_the_same_in_every_picture_and_like_nobody_else():
+    alone = defence_looks(["first"])["first"]
+    assert defence_looks([*OURS, *COMBINED, "first"])["first"] == alone
+    others = defence_looks([*OURS, *COMBINED]).values()
+    assert alone not in others
+    assert alone.marker not in {look.marker for look in others}
+
+
+def test_strangers_are_told_apart_as_long_as_there_are_looks():
+    names = [f"mine{number}" for number in range(15)]
+    assert len(set(defence_looks(names).values())) == len(names)
+    assert len(set(attack_looks(names).values())) == len(names)
+    assert set(defence_looks([*names, "one_more"])) == {*names, "one_more"}
+
+
+def test_a_generator_of_names_will_do():
+    assert set(defence_looks(iter(["dp", "first"]))) == {"dp", "first"}
+    assert set(attack_looks(iter(["dlg", "mine"]))) == {"dlg", "mine"}
