@@ -27,6 +27,7 @@ PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = sorted((PACKAGE / "veilmap_example").glob("[!_]*.py"))
 MOST_LINES = 30
 SMALL = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
+SNAP = "snap:side_m=50"
 SPEC = """
 title = "Squares"
 [settings]
@@ -63,13 +64,14 @@ def test_the_page_registers_what_the_package_does():
     assert registered == {file.stem for file in FILES}
 
 
-def test_the_page_runs_from_top_to_bottom(little_file, tmp_path, capsys):
+def test_the_page_runs_from_top_to_bottom(little_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # a page that is no module has no workers
     shutil.copy(little_file, tmp_path / "measurements.parquet")
     (tmp_path / "page.py").write_text("\n".join(blocks("python")))
     with chdir(tmp_path):
         runpy.run_path("page.py")
     said = capsys.readouterr().out.split()
-    assert said[::2] == ["search", "middle:east_m=0"]
+    assert said[::2] == ["search", "middle:east_m=0", "rings"]
 
 
 @pytest.fixture
@@ -86,28 +88,33 @@ def steps(file, folder):
     spec = folder / "squares.toml"
     spec.write_text(SPEC)
     one = ("--jobs", "1", "--seeds", "1")
-    return {
-        "methods": ((), "Move each point to the centre of its square in a public grid."),
-        "train": ((file, *SMALL, "--defence", "snap:side_m=50", "--out", folder / "run"),
-            "snap:side_m=50"),
-        "attack": ((folder / "run", "--method", "search,middle:east_m=100"), "middle:east_m=100"),
-        "audit": ((file, *SMALL, *one, "--configurations", "fedavg", "fedavg + snap:side=50",
-            "--method", "middle", "--out", folder / "audit"), "fedavg + snap:side_m=50"),
-        "sweep": ((spec, "--data", file, *one, "--out", folder / "sweep"), "middle:east_m=100"),
-    }  # fmt: skip
+    snapped, rings = folder / "run", folder / "rings"
+    return [
+        ("methods", (), "The mean signal by distance from the area's middle"),
+        ("train", (file, *SMALL, "--defence", SNAP, "--out", snapped), SNAP),
+        ("attack", (snapped, "--method", "search,middle:east_m=100"), "middle:east_m=100"),
+        ("train", (file, *SMALL, "--map", "rings:width=25", "--out", rings), "rings:width_m=25"),
+        ("attack", (rings, "--method", "middle"), "rings:width_m=25"),
+        ("map", (rings, "--format", "png"), "wrote"),
+        ("audit", (file, *SMALL, *one, "--configurations", "fedavg", "fedavg + snap:side=50",
+            "rings:width_m=25 + snap", "--method", "middle", "--out", folder / "audit"),
+            "rings:width_m=25 + snap:side_m=100"),
+        ("sweep", (spec, "--data", file, *one, "--out", folder / "sweep"), "middle:east_m=100"),
+    ]  # fmt: skip
 
 
 def assert_is_everywhere(folder):
     settings = json.loads((folder / "run" / "settings.json").read_text())
-    assert settings["protection"]["defence"] == ["snap:side_m=50"]
+    assert settings["protection"]["defence"] == [SNAP]
     rows = json.loads((folder / "run" / "attack" / "results.json").read_text())["rows"]
     assert [row["attack"] for row in rows] == ["search", "middle:east_m=100"]
     assert '"fedavg + snap:side_m=50"' in (folder / "audit" / "report.html").read_text()
+    assert '"rings:width_m=25 + snap:side_m=100"' in (folder / "audit" / "report.html").read_text()
     assert (folder / "sweep" / "frontier.png").exists()
 
 
 def test_its_methods_are_used_by_name_in_every_command(installed, little_file, tmp_path, capsys):
-    for command, (arguments, said) in steps(little_file, tmp_path).items():
+    for command, arguments, said in steps(little_file, tmp_path):
         out, _ = run(capsys, command, *arguments)
         assert said in " ".join(out.split()), command
     assert_is_everywhere(tmp_path)
@@ -135,6 +142,6 @@ def test_pip_installs_it_and_every_command_finds_it(little_file, tmp_path):
         return done.stdout
 
     python(*pip)
-    for command, (arguments, said) in steps(little_file, tmp_path).items():
+    for command, arguments, said in steps(little_file, tmp_path):
         assert said in " ".join(python("veilmap", command, *arguments).split()), command
     assert_is_everywhere(tmp_path)
