@@ -15,6 +15,7 @@ from veilmap.measurements import Measurements
 from veilmap.output import refuse_no_folder
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.wording import counted
 
 
 def other_data(data: str | None, columns: Columns, reading: Reading) -> Measurements | None:
@@ -40,7 +41,7 @@ def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
             bar.advance(job)
 
         def stopped() -> str:
-            kept = f"{counts['done']:,} of {counts['all']:,} runs are kept in {out}"
+            kept = f"{counts['done']:,} of {counted(counts['all'], 'run')} kept in {out}"
             return f"stopped; {kept}; rerun the command to resume"
 
         with say_what_is_kept(bar, stopped):
