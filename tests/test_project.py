@@ -20,6 +20,18 @@ def test_every_link_between_the_pages_leads_somewhere(page):
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
+def test_the_table_of_rooms_is_that_of_the_tree():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    named = [name for row in rows for name in re.findall(r"\w+", row)]
+    rooms = [
+        path.stem
+        for path in (ROOT / "src" / "veilmap").glob("[a-z]*")
+        if path.suffix in ("", ".py")
+    ]
+    assert sorted(named) == sorted(rooms)
+
+
 def test_every_test_named_in_the_paper_map_exists():
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "paper-map.md").read_text()))
     there = {
