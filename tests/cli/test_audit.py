@@ -160,7 +160,6 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_pa
     assert running.returncode in ((130,) if presses == 1 else (130, -signal.SIGINT)), err
     # The last one may be on the disk and not yet counted.
     assert err in [
-        f"stopped; {counted} of 120 runs are kept in {tmp_path / 'a'}; "
-        "rerun the command to resume\n"
+        f"stopped; {counted} of 120 runs kept in {tmp_path / 'a'}; rerun the command to resume\n"
         for counted in (kept, kept - 1)
     ]

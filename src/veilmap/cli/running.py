@@ -17,6 +17,7 @@ from veilmap.experiments.trial import Trial
 from veilmap.output import refuse_no_folder
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.wording import counted
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
             bar.advance(job)
 
         def stopped() -> str:
-            kept = f"{counts['done']:,} of {counts['all']:,} runs are kept in {out}"
+            kept = f"{counts['done']:,} of {counted(counts['all'], 'run')} kept in {out}"
             return f"stopped; {kept}; rerun the command to resume"
 
         with say_what_is_kept(bar, stopped):
