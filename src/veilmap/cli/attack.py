@@ -163,21 +163,21 @@ def _show(run: AttackRun) -> None:
     for line in unplaced(run):
         say(f"\n{line}")
     for name, scores in run.scores.items():
-        if told := verdict(name, scores):
-            say(f"\n{told}")
+        if finding := verdict(name, scores):
+            say(f"\n{finding}")
 
 
 def _work(run: AttackRun) -> dict[str, list[str]]:
-    """How well each method explained the updates, and what it took."""
+    """How well each method explained the updates, and its cost."""
     rows: dict[str, list[str]] = {}
     for name, found in run.found.items():
-        scores, walked = run.scores[name], name == "dlg"
+        scores, iterates = run.scores[name], name == "dlg"
         unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
         cells = {
             "cosine, median": _cosine(found),
             "places found": str(len(scores.places)),
-            "iterations, mean": scores.text("iterations", ",.0f") if walked else UNDEFINED,
-            "  ran out of them": f"{unfinished:.0%}" if walked else UNDEFINED,
+            "iterations, mean": scores.text("iterations", ",.0f") if iterates else UNDEFINED,
+            "  ran out of them": f"{unfinished:.0%}" if iterates else UNDEFINED,
             "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
         }
         for text, cell in cells.items():
@@ -191,7 +191,7 @@ def _cosine(found: Sequence[Reconstruction]) -> str:
 
 
 def unplaced(run: AttackRun) -> Iterator[str]:
-    """Of each attack that names no location in some rounds, in how many and why."""
+    """For each attack without a location in some rounds, how many and why."""
     for name, found in run.found.items():
         why = Counter(each.outcome for each in found if not isfinite(each.xy_m.sum()))
         for outcome, count in why.items():
@@ -199,9 +199,9 @@ def unplaced(run: AttackRun) -> Iterator[str]:
 
 
 def verdict(name: str, scores: Scores) -> str | None:
-    """What is to be said of an attack that random points would beat by EMD.
+    """A sentence on an attack whose EMD is no better than that of random points.
 
-    It found nothing, unless single places are near all the same.
+    It found nothing, unless single locations are close nevertheless.
     """
     if not _is_beaten(scores.emd_m, scores.emd_random_m):
         return None

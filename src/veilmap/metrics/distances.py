@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.local_data import LocalData
-from veilmap.metrics.clouds import Cloud
+from veilmap.metrics.clouds import WeightedPoints
 from veilmap.metrics.transport import emd_m, emds_m
 from veilmap.metrics.weighted_points import Points, Weights
 from veilmap.streams import stream
 
 _RANDOM_DRAWS = 5
 # For what is computed many times: equally spaced directions differ from 1,000 by less than 0.1 %.
-_FEWER_PROJECTIONS = 100
+FEWER_PROJECTIONS = 100
 
 
 def emds_or_none_m(
@@ -36,17 +36,17 @@ def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[fl
     if not points:
         return ()
     guesses = list(_guesses_m(area, points, seed))
-    return tuple(emds_m(true_m, guesses, projections=_FEWER_PROJECTIONS))
+    return tuple(emds_m(true_m, guesses, projections=FEWER_PROJECTIONS))
 
 
-def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[Cloud]) -> float | None:
+def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[WeightedPoints]) -> float | None:
     """The median over rounds of the EMD between a round's cloud and its true points.
 
     A round without a cloud counts as infinitely far.
     """
     return median_or_none(
         [
-            emd_m(this.xy_m, xy_m, b_weights=weights, projections=_FEWER_PROJECTIONS)
+            emd_m(this.xy_m, xy_m, b_weights=weights, projections=FEWER_PROJECTIONS)
             if len(xy_m)
             else np.inf
             for this, (xy_m, weights) in zip(truth, clouds, strict=True)

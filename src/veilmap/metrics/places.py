@@ -20,7 +20,7 @@ _REST = 0.01
 # A grid has neighbours at exactly the radius; rounding must not decide about them.
 _SLACK_M = 1e-6
 # Squares at once: a crowded disc of 50 m holds 314 of them, with 24 bytes per pair.
-_BLOCK = 2048
+BLOCK = 2048
 # Nearer than this, the place of work is home itself or its garden.
 _WORK_FROM_HOME_M = 200.0
 
@@ -142,11 +142,11 @@ def _held(
 ) -> NDArray[np.float64]:
     """The weight within the radius of each of the rows' squares."""
     held = np.zeros(len(rows))
-    for start in range(0, len(rows), _BLOCK):
-        block = KDTree(tree.data[rows[start : start + _BLOCK]])
+    for start in range(0, len(rows), BLOCK):
+        block = KDTree(tree.data[rows[start : start + BLOCK]])
         pairs = block.sparse_distance_matrix(tree, radius_m, output_type="ndarray")
         # Each square is within its own radius, so every square occurs in the counts.
-        held[start : start + _BLOCK] = np.bincount(pairs["i"], weights[pairs["j"]])
+        held[start : start + BLOCK] = np.bincount(pairs["i"], weights[pairs["j"]])
     return held
 
 

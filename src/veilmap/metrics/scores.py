@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.local_data import LocalData
-from veilmap.metrics.clouds import Cloud, Pool, cloud_faults, in_area, pool
+from veilmap.metrics.clouds import Pool, WeightedPoints, cloud_faults, in_area, pool
 from veilmap.metrics.distances import (
     centroid_distances_m,
     emds_or_none_m,
@@ -110,7 +110,7 @@ class Scores:
 def score(
     truth: Sequence[LocalData] | None,
     found_m: ArrayLike,
-    clouds: Sequence[Cloud],
+    clouds: Sequence[WeightedPoints],
     *,
     n: Sequence[int],
     area: Area,
@@ -205,7 +205,7 @@ def _faults(
     rounds: int,
     truth: Sequence[LocalData] | None,
     found_m: NDArray[np.float64],
-    clouds: Sequence[Cloud],
+    clouds: Sequence[WeightedPoints],
     interval_s: float,
     per_round: Mapping[str, NDArray[np.float64]],
 ) -> Iterator[UserError]:

@@ -18,7 +18,7 @@ from veilmap.model.network import Floats, Network
 
 # One on a CPU, so that intermediate results stay in the caches and bits depend on no other update;
 # on a GPU enough to fill it.
-_MOST = {"cpu": 1, "cuda": 8192}
+MOST_UPDATES = {"cpu": 1, "cuda": 8192}
 # GPU memory per weight of an update: as received, in both precisions, and working memory.
 _BYTES_PER_WEIGHT = 60
 # One thread copies more slowly than a GPU processes.
@@ -49,7 +49,7 @@ def transferred(
 ) -> Iterator[UpdatesOnDevice]:
     """All updates in order; in a chunk either all started from the same weights, or no two did."""
     if device.type == "cpu":
-        for chunk in _chunks(observations, _MOST["cpu"]):
+        for chunk in _chunks(observations, MOST_UPDATES["cpu"]):
             yield _transfer(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
         return
     copy = _ToGpu(device)
@@ -60,7 +60,7 @@ def transferred(
 
 def _chunk_size(observations: Sequence[Observation], device: torch.device) -> int:
     size = max((each.weights_after.size for each in observations[:1]), default=1)
-    return max(min(_MOST["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
+    return max(min(MOST_UPDATES["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
 
 
 def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
@@ -98,7 +98,7 @@ class _ToGpu:
 
         def fill(first: int) -> None:
             part = slice(first, first + _ROWS_AT_ONCE)
-            _stack(vectors[part], rows[part].numpy())
+            stack(vectors[part], rows[part].numpy())
 
         with ThreadPoolExecutor(_COPYING_THREADS) as pool:
             list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
@@ -108,7 +108,7 @@ class _ToGpu:
         return there
 
 
-def _stack(vectors: Sequence[Floats], out: Floats) -> None:
+def stack(vectors: Sequence[Floats], out: Floats) -> None:
     """Copy vectors into rows; contiguous ones, as read from a file, in a single copy.
 
     Each copy releases and takes the GIL again, which delays the thread that feeds the GPU.
