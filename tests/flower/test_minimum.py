@@ -142,3 +142,8 @@ def test_the_noise_of_any_step_counts_for_the_budget():
     counted = type("Counted", (Noise,), {"mu": 0.25})()
     assert mu_of_update([First(), counted]) == 0.25
     assert mu_of_update([First(), Noise()]) is None
+
+
+def test_a_budget_for_positions_comes_before_all_other_steps_on_points():
+    minimum = Minimum(defence=("random:num=5", "geoind", "dp:epsilon=1"))
+    assert names(minimum.steps(())) == ["geoind", "random", "dp"]
