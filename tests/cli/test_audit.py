@@ -101,7 +101,10 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
         (["--jobs", "0"], "jobs must be at least 1, got 0"),
         (["--max-rmse-los", "1"], "max-rmse-loss"),
         (["--tiles", "foo"], "tiles must be a web address"),
-        (["--method", "search", "search"], "method names one twice: search, search"),
+        (
+            ["--method", "search", "search"],
+            "error: method names 'search' twice; leave",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_and_code_2(capsys, file, tmp_path, words, message):
