@@ -190,8 +190,8 @@ def main() -> None:
     for fact, (published, *_) in PUBLISHED.items():
         values = [world[fact] for world in worlds]
         span = _spread(values)
-        told = "-" if fact in OF_PLACES else _text(real[fact]) if real else ""
-        cells = [fact, published, _text(values[0]), span, *([told] if real else [])]
+        told = "-" if fact in OF_PLACES else text(real[fact]) if real else ""
+        cells = [fact, published, text(values[0]), span, *([told] if real else [])]
         print("| " + " | ".join(cells) + " |")
     met = [sum(_is_met(fact, world[fact]) for fact in PUBLISHED) for world in worlds]
     print(f"\nfacts met of {len(PUBLISHED)}, by seed: {', '.join(map(str, met))}")
@@ -206,15 +206,15 @@ def _is_met(fact: str, value: float) -> bool:
 def _print_second_cell() -> None:
     target = Target.of(simulate(0), SECOND)
     found = [emd_paper(_centroids(target, t), target.own.xy_m) for t in ("1w", "1d", "1h")]
-    print(f"cell {SECOND}, seed 0: EMD of the centroids {', '.join(map(_text, found))}")
+    print(f"cell {SECOND}, seed 0: EMD of the centroids {', '.join(map(text, found))}")
 
 
 def _spread(values: list[float]) -> str:
-    low, high = _text(min(values)), _text(max(values))
-    return low if low == high else f"{_text(float(np.mean(values)))} ({low} to {high})"
+    low, high = text(min(values)), text(max(values))
+    return low if low == high else f"{text(float(np.mean(values)))} ({low} to {high})"
 
 
-def _text(value: float) -> str:
+def text(value: float) -> str:
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+LIMIT_MS = 60_000  # a busy machine is slow, and that is no fault of a page
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -48,6 +49,7 @@ def browser():
     if program is None:
         pytest.skip(f"none of {', '.join(NAMES)} is here; install one: apt-get install chromium")
     sync_api = pytest.importorskip("playwright.sync_api")
+    sync_api.expect.set_options(timeout=LIMIT_MS)
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield chromium
@@ -67,7 +69,7 @@ def open_file(browser):
         opened.page.on("request", lambda request: opened.requests.append(request.url))
         opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
         opened.page.on("console", lambda line: _note(opened, line))
-        opened.page.set_default_timeout(5_000)
+        opened.page.set_default_timeout(LIMIT_MS)
         opened.page.goto(opened.address)
         opened.settle()
         every.append(opened)

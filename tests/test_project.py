@@ -1,7 +1,9 @@
 """What the project says of itself."""
 
 import ast
+import importlib
 import re
+from functools import reduce
 from importlib.metadata import requires, version
 from pathlib import Path
 
@@ -40,6 +42,24 @@ def test_every_test_named_in_the_paper_map_exists():
     }
     assert named
     assert named - there == set()
+
+
+def test_every_function_named_in_the_paper_map_exists():
+    page = (ROOT / "docs" / "paper-map.md").read_text()
+    names = set(re.findall(r"`([a-z_]+(?:\.\w+)+)`", page))
+    found = {name for name in names if is_there(*f"veilmap.{name}".split("."))}
+    assert {name for name in names - found if not name.endswith(".toml")} == set()
+
+
+def is_there(*parts):
+    """Whether the longest importable beginning of the dotted name has the rest as attributes."""
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        return reduce(lambda each, part: getattr(each, part, None), parts[end:], found) is not None
+    return False
 
 
 def test_fewer_than_40_distributions_are_installed_without_extras():

@@ -12,10 +12,10 @@ from veilmap.errors import UserError
 from veilmap.rounds import (
     SPLITS,
     Split,
-    _draw_groups,
     by_user,
     cumulative,
     cut,
+    draw_groups,
     origin_s,
     parse_interval,
     pooled,
@@ -141,14 +141,18 @@ def test_one_long_burst_never_becomes_the_test_data():
 
 
 def test_a_silence_as_long_as_the_gap_ends_no_burst():
+    """The test data are one of two bursts: the first three rows, or the last two."""
     data = measured_at(0, 300, 600, 900.5, 1200.5)
-    assert Split(burst_gap_s=300)._bursts(data).tolist() == [0, 0, 0, 1, 1]
+    split = Split(split="burst", test_share=0.5, burst_gap_s=300)
+    drawn = {tuple(split.apply(data, seed)[1].table["time"]) for seed in range(20)}
+    times = tuple(data.table["time"])
+    assert drawn == {times[:3], times[3:]}
 
 
 @pytest.mark.parametrize(("share", "rows"), [(0.25, 0), (0.26, 2), (0.5, 2), (0.75, 2), (0.76, 4)])
 def test_a_group_is_taken_if_that_brings_the_share_nearer(share, rows):
     """Of two groups of two; at 0.25 none and one are equally near, at 0.75 one and both."""
-    chosen = _draw_groups(np.array([0, 0, 1, 1]), share, np.random.default_rng(0))
+    chosen = draw_groups(np.array([0, 0, 1, 1]), share, np.random.default_rng(0))
     assert chosen.sum() == rows
     assert chosen[0] == chosen[1]
 

@@ -171,8 +171,8 @@ def test_units_weigh_by_their_mean_gradient():
 
 def test_the_median_is_where_half_of_the_weight_is_reached():
     values = np.array([5.0, 1.0, 3.0])
-    assert theory._weighted_median(values, np.array([1.0, 1.0, 1.0])) == 3
-    assert theory._weighted_median(values, np.array([9.0, 1.0, 1.0])) == 5
+    assert theory.weighted_median(values, np.array([1.0, 1.0, 1.0])) == 3
+    assert theory.weighted_median(values, np.array([9.0, 1.0, 1.0])) == 5
 
 
 def test_the_lipschitz_constant_is_the_steepest_of_all_pairs(monkeypatch):
@@ -187,7 +187,7 @@ def test_the_lipschitz_constant_is_the_steepest_of_all_pairs(monkeypatch):
     np.testing.assert_allclose(exact, np.max(steep, axis=0), rtol=1e-5)
     np.testing.assert_array_equal(theory.lipschitz(x, y, g, stream(0, "pairs")), exact)
     monkeypatch.setattr(theory, "MOST_PAIRS", 60)
-    monkeypatch.setattr(theory, "_PAIRS_AT_ONCE", 20)
+    monkeypatch.setattr(theory, "PAIRS_AT_ONCE", 20)
     drawn = [theory.lipschitz(x, y, g, stream(seed, "pairs")) for seed in (0, 0, 1)]
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[0] != drawn[2]).any()
@@ -196,7 +196,9 @@ def test_the_lipschitz_constant_is_the_steepest_of_all_pairs(monkeypatch):
 
 def pairs_of(points, generator=None):
     rows = np.arange(points)
-    blocks = [np.broadcast_arrays(rows[a], rows[b]) for a, b in theory._pairs(points, generator)]
+    blocks = [
+        np.broadcast_arrays(rows[a], rows[b]) for a, b in theory.point_pairs(points, generator)
+    ]
     return [
         pair for block in blocks for pair in zip(*(each.tolist() for each in block), strict=True)
     ]
@@ -213,13 +215,13 @@ def test_few_pairs_are_each_looked_at_once_and_all_of_them_without_a_generator(m
 def test_of_many_pairs_so_many_are_drawn_in_whole_blocks(monkeypatch, at_once, drawn):
     """Five points have ten pairs, more than nine."""
     monkeypatch.setattr(theory, "MOST_PAIRS", 9)
-    monkeypatch.setattr(theory, "_PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(theory, "PAIRS_AT_ONCE", at_once)
     assert len(pairs_of(5, stream(0, "pairs"))) == drawn
 
 
 def test_drawn_pairs_are_of_any_two_points_and_never_of_one_with_itself(monkeypatch):
     monkeypatch.setattr(theory, "MOST_PAIRS", 2000)
-    monkeypatch.setattr(theory, "_PAIRS_AT_ONCE", 2000)
+    monkeypatch.setattr(theory, "PAIRS_AT_ONCE", 2000)
     first, second = np.array(pairs_of(100, stream(0, "pairs"))).T
     assert {*first.tolist()} == {*range(100)}
     assert {*((second - first) % 100).tolist()} == {*range(1, 100)}

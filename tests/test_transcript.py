@@ -203,7 +203,7 @@ def test_a_user_sends_one_update_a_round(tmp_path):
 
 def test_users_and_their_points_must_agree_in_number():
     with pytest.raises(UserError, match="names 2 users and 1 numbers of points"):
-        transcript._Facts(1, 0.0, ("a", "b"), (5,))
+        transcript.PartFacts(1, 0.0, ("a", "b"), (5,))
 
 
 @pytest.mark.parametrize("field", ["state", "message"])
@@ -301,7 +301,7 @@ def test_metadata_that_is_no_json_of_ours_is_refused(tmp_path, text):
 )  # fmt: skip
 def test_facts_that_cannot_be_are_refused(facts):
     with pytest.raises(UserError, match=r"n must be|begins at|by strings"):
-        transcript._Facts(*facts)
+        transcript.PartFacts(*facts)
 
 
 def test_a_header_that_is_nested_without_end_is_refused(tmp_path):

@@ -163,7 +163,7 @@ class Split:
         if self.split == "random":
             chosen[draw.permutation(len(data))[: round(self.test_share * len(data))]] = True
             return pl.Series(chosen)
-        return pl.Series(_draw_groups(self._bursts(data), self.test_share, draw))
+        return pl.Series(draw_groups(self._bursts(data), self.test_share, draw))
 
     def _bursts(self, data: Measurements) -> NDArray[np.int64]:
         gap_s = pl.col("time").diff().over("user").dt.total_microseconds().fill_null(0) / 1e6
@@ -178,7 +178,7 @@ def _is_late(share: float) -> pl.Expr:
     return position >= (pl.len().over("user") * (1 - share)).ceil()
 
 
-def _draw_groups(
+def draw_groups(
     groups: NDArray[np.int64], share: float, draw: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Whole groups in random order; each is taken if that brings the share nearer."""

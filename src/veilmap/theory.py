@@ -20,7 +20,7 @@ from veilmap.model.network import Floats, MiniBatch, Network
 
 # Of a batch with more pairs, a generator draws so many: all pairs of 725 points.
 MOST_PAIRS = 1 << 18
-_PAIRS_AT_ONCE = 1 << 10
+PAIRS_AT_ONCE = 1 << 10
 
 Array = NDArray[np.float64]
 AnyFloats = NDArray[np.floating]
@@ -85,12 +85,12 @@ def predict_error_of(
     bound_2_std = None
     if theorem_2:
         bounds = theorem_2_bound(xy_std, labels, g, lipschitz(xy_std, labels, g, generator))
-        bound_2_std = _weighted_median(bounds, weight)
+        bound_2_std = weighted_median(bounds, weight)
     x_dlg_std = np.average(lemma_1(xy_std, g), axis=0, weights=weight)
     return PredictedError(
         # The covariance form is exact for equal points, where a difference of means rounds.
-        error_m=_weighted_median(theorem_1_error(scaler.metres(xy_std), g), weight),
-        bound_1_std=_weighted_median(theorem_1_bound(xy_std, g), weight),
+        error_m=weighted_median(theorem_1_error(scaler.metres(xy_std), g), weight),
+        bound_1_std=weighted_median(theorem_1_bound(xy_std, g), weight),
         bound_2_std=bound_2_std,
         x_dlg_m=scaler.metres(x_dlg_std),
         units=len(weight),
@@ -139,7 +139,7 @@ def lipschitz(
     """
     points = np.column_stack([xy_std, labels]).astype(np.float64)
     steepest = np.zeros(g.shape[1])
-    for first, second in _pairs(len(points), generator):
+    for first, second in point_pairs(len(points), generator):
         distance = np.linalg.norm(points[first] - points[second], axis=1)
         distance[distance == 0] = np.inf
         ratio = g[first] - g[second]
@@ -152,14 +152,14 @@ def lipschitz(
 Rows = slice | NDArray[np.int64]
 
 
-def _pairs(points: int, generator: np.random.Generator | None) -> Iterator[tuple[Rows, Rows]]:
+def point_pairs(points: int, generator: np.random.Generator | None) -> Iterator[tuple[Rows, Rows]]:
     """Each pair once, or ``MOST_PAIRS`` drawn ones; in blocks."""
     if generator is None or points * (points - 1) // 2 <= MOST_PAIRS:
         yield from ((slice(i, i + 1), slice(i + 1, points)) for i in range(points - 1))
         return
-    for _ in range(0, MOST_PAIRS, _PAIRS_AT_ONCE):
-        first = generator.integers(points, size=_PAIRS_AT_ONCE)
-        yield first, (first + generator.integers(1, points, size=_PAIRS_AT_ONCE)) % points
+    for _ in range(0, MOST_PAIRS, PAIRS_AT_ONCE):
+        first = generator.integers(points, size=PAIRS_AT_ONCE)
+        yield first, (first + generator.integers(1, points, size=PAIRS_AT_ONCE)) % points
 
 
 def _mean(values: AnyFloats) -> Array:
@@ -187,7 +187,7 @@ def _per(divisor: Array, values: Array) -> Array:
     return values / np.where(divisor == 0, np.nan, divisor)
 
 
-def _weighted_median(values: Array, weights: Array) -> float:
+def weighted_median(values: Array, weights: Array) -> float:
     """The least value at which half of the weight is reached."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])

@@ -158,7 +158,7 @@ def _round_files(folder: Path, after: int = 0) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class _Facts:
+class PartFacts:
     """The metadata of a file."""
 
     round: int
@@ -207,7 +207,7 @@ def _pack(observations: list[Observation]) -> bytes:
     for name in first.message:
         tensors[_MESSAGE + name] = np.stack([each.message[name] for each in observations])
     users, n = [each.user for each in observations], [each.n for each in observations]
-    facts = _Facts(first.round, first.start_s, tuple(users), tuple(n))
+    facts = PartFacts(first.round, first.start_s, tuple(users), tuple(n))
     return save(tensors, {"observations": json.dumps(asdict(facts))})
 
 
@@ -253,7 +253,7 @@ def _names(file: Any) -> dict[str, dict[str, str]]:
     return found
 
 
-def _rows(facts: _Facts, wanted: str | None) -> tuple[int, int]:
+def _rows(facts: PartFacts, wanted: str | None) -> tuple[int, int]:
     """From where to where a file's rows are to be read."""
     if wanted is None:
         return 0, len(facts.users)
@@ -264,19 +264,23 @@ def _rows(facts: _Facts, wanted: str | None) -> tuple[int, int]:
 
 
 @contextmanager
-def _part(path: Path) -> Iterator[tuple[Any, _Facts]]:
+def _part(path: Path) -> Iterator[tuple[Any, PartFacts]]:
     """The open file and its metadata; whatever is wrong with them becomes one error."""
     try:
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {})["observations"]
             content = load_json(text, f"{path} is not a part of a transcript", _WHOLE)
-            yield file, parse(_Facts, content, f"{path.name} is not a part of a transcript")
+            yield file, parse(PartFacts, content, f"{path.name} is not a part of a transcript")
     except (SafetensorError, KeyError, TypeError, AttributeError, OSError) as error:
         raise UserError(f"{path} is not a part of a transcript ({error}); {_WHOLE}") from error
 
 
 def _check_shapes(
-    file: Any, names: Mapping[str, Mapping[str, str]], facts: _Facts, family: MapFamily, path: Path
+    file: Any,
+    names: Mapping[str, Mapping[str, str]],
+    facts: PartFacts,
+    family: MapFamily,
+    path: Path,
 ) -> None:
     """Before anything is read: a file may be a stranger's."""
     shapes = {

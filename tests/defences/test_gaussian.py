@@ -8,7 +8,7 @@ from prv_accountant import GaussianMechanism, PRVAccountant
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from veilmap.defences.gaussian import MAX, _mu_at, composed, delta_of, epsilon_of, mu_of
+from veilmap.defences.gaussian import MAX, composed, delta_of, epsilon_of, mu_at, mu_of
 from veilmap.errors import UserError
 
 MUS = st.floats(1e-3, 1e4)
@@ -69,7 +69,7 @@ def test_a_delta_above_the_total_variation_needs_no_epsilon(mu):
 
 @pytest.mark.parametrize("a", [-37.0, -1.0, 0.0, 1.0, 37.0])
 def test_mu_keeps_its_digits_where_epsilon_is_tiny(a):
-    mu = _mu_at(a, 1e-9)
+    mu = mu_at(a, 1e-9)
     assert mu / 2 - 1e-9 / mu == pytest.approx(a, rel=1e-12, abs=1e-16)
 
 

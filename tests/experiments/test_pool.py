@@ -45,10 +45,17 @@ def who(item, shared):
     return os.getpid(), threading.get_ident(), torch.get_num_threads()
 
 
-def slow(item, shared):
+def mark(item, shared):
     """Leaves a mark, so that one sees which were begun."""
     (shared / str(item)).touch()
-    time.sleep(0.2)
+    return item
+
+
+def wait(item, shared):
+    """Leaves a mark; all but the first wait for another one."""
+    mark(item, shared)
+    while item and not (shared / GO_ON).exists():
+        time.sleep(0.01)
     return item
 
 
@@ -60,6 +67,7 @@ def count_rows(item, shared):
     return shared.table.height + item
 
 
+GO_ON = "go on"
 SHARED = np.random.default_rng(0).normal(size=(300, 300))
 
 
@@ -124,30 +132,29 @@ def our_workers():
 
 
 def test_closing_ends_our_workers(tmp_path):
-    with closing(run_all(slow, range(60), tmp_path, 2)) as running:
-        next(running)
+    with closing(run_all(wait, range(60), tmp_path, 2)) as running:
+        assert next(running) == (0, 0)
         assert our_workers()
-    begun = len(list(tmp_path.iterdir()))
-    time.sleep(0.5)
-    assert len(list(tmp_path.iterdir())) == begun < 10
     assert our_workers() == []
+    assert len(list(tmp_path.iterdir())) <= 3
 
 
 def test_closing_stops_dask_and_leaves_it_usable(dask, tmp_path):
     with joblib.parallel_config(backend="dask"):
-        with closing(run_all(slow, range(60), tmp_path, 2)) as running:
-            next(running)
-        # What was handed out may end; joblib hands out two per core, and one more for each result.
-        time.sleep(1.5)
-        assert 1 <= len(list(tmp_path.iterdir())) <= 8
+        with closing(run_all(wait, range(60), tmp_path, 2)) as running:
+            assert next(running) == (0, 0)
+        mark(GO_ON, tmp_path)
+        # After what was handed out, which may end: two per core, and one more for the result.
         assert results(2) == results(1)
+        begun = {path.name for path in tmp_path.iterdir()} - {GO_ON}
+        assert begun <= {str(item) for item in range(5)}
 
 
 def test_a_backend_without_generators_gives_batch_by_batch(tmp_path):
     size = 2 * BATCH_PER_JOB
     with (
         joblib.parallel_config(backend=NoGenerators()),
-        closing(run_all(slow, range(3 * size), tmp_path, 2)) as running,
+        closing(run_all(mark, range(3 * size), tmp_path, 2)) as running,
     ):
         assert next(running) == (0, 0)
         assert len(list(tmp_path.iterdir())) == size

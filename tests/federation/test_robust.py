@@ -27,7 +27,7 @@ def some(users, seed=0):
 @pytest.mark.parametrize("users", [1, 2, 3, 4, 11])
 @pytest.mark.parametrize("at_once", [7, 2**22])
 def test_the_median_is_numpys_whatever_is_sorted_at_once(users, at_once, monkeypatch):
-    monkeypatch.setattr(robust, "_AT_ONCE", at_once)
+    monkeypatch.setattr(robust, "AT_ONCE", at_once)
     updates = some(users)
     expected = np.median(updates.astype(np.float64), axis=0).astype(np.float32)
     np.testing.assert_array_equal(gathered(updates, median).weights(), expected)

@@ -58,6 +58,16 @@ def make_grid(folder, minimum=FREE, apps=None, seed=0) -> LoopGrid:
     return LoopGrid({node: (apps or {}).get(node, app) for node in configs}, configs)
 
 
+def five_nodes(folder, apps=None, count=5) -> LoopGrid:
+    """So many nodes, two of them of the same user as two others."""
+    folder.mkdir(exist_ok=True)
+    users = ("u0", "u1", "u2", "u0", "u1")[:count]
+    configs = {
+        10 + k: {NODE_FILE: str(make_node(folder / str(k), user))} for k, user in enumerate(users)
+    }
+    return LoopGrid({node: (apps or {}).get(node, app) for node in configs}, configs)
+
+
 def name_of(node: int) -> str:
     return USERS[node - 10]
 

@@ -5,7 +5,6 @@ import pytest
 from flwr.app import Message, RecordDict
 from flwr.clientapp import ClientApp
 
-from tests.flower.grids import LoopGrid
 from tests.flower.making import (
     DATA,
     FREE,
@@ -13,16 +12,16 @@ from tests.flower.making import (
     SMALL,
     USERS,
     federated,
+    five_nodes,
     largest_difference,
     make_campaign,
     make_grid,
-    make_node,
 )
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.defences.defence import Defence
 from veilmap.federation.observation import Recorder
 from veilmap.federation.server import federate
-from veilmap.flower.client_app import NODE_FILE, app
+from veilmap.flower.client_app import app
 from veilmap.flower.messages import ARRAYS, ask
 from veilmap.flower.node import Request
 from veilmap.flower.secure.encoding import encode
@@ -134,23 +133,17 @@ def test_with_three_nodes_nobody_may_fall_out_and_the_run_goes_on(tmp_path, step
     assert largest_difference(journal.weights, SMALL.initialise(0)) == 0
 
 
-def five_nodes(folder, campaign, apps, count=5):
-    """The journal of a run with so many nodes, two of them of the same user as two others."""
-    folder.mkdir(exist_ok=True)
-    users = ("u0", "u1", "u2", "u0", "u1")[:count]
-    configs = {
-        10 + k: {NODE_FILE: str(make_node(folder / str(k), user))} for k, user in enumerate(users)
-    }
-    grid = LoopGrid({node: apps.get(node, app) for node in configs}, configs)
+def of_five(folder, campaign, apps, count=5):
+    """The journal of a run with so many nodes."""
     assignment = Assignment(campaign.text, str(folder / "out"), nodes=count)
-    return carry_out(assignment, grid, str)
+    return carry_out(assignment, five_nodes(folder, apps, count), str)
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_of_five_nodes_one_may_fall_out_at_any_step(tmp_path, step):
     """Fallen at the last step its vector is in the sum already, and the others free it."""
-    secure = five_nodes(tmp_path / "a", make_campaign(secure_aggregation=True), {14: Falls(step)})
-    plain = five_nodes(tmp_path / "b", make_campaign(), {}, count=5 if step == UNMASK else 4)
+    secure = of_five(tmp_path / "a", make_campaign(secure_aggregation=True), {14: Falls(step)})
+    plain = of_five(tmp_path / "b", make_campaign(), {}, count=5 if step == UNMASK else 4)
     assert {outcome.users for outcome in secure.history} == {(SUM,)}
     assert [one.n for one in secure.history] == [one.n for one in plain.history]
     assert largest_difference(secure.weights, plain.weights) < 1e-4
@@ -227,7 +220,7 @@ def test_a_share_of_the_wrong_length_does_not_end_the_round(tmp_path):
             )
             return short
 
-    journal = five_nodes(tmp_path, make_campaign(secure_aggregation=True), {14: Short()})
+    journal = of_five(tmp_path, make_campaign(secure_aggregation=True), {14: Short()})
     assert {outcome.users for outcome in journal.history} == {(SUM,)}
 
 

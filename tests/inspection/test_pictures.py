@@ -6,8 +6,8 @@ from PIL import Image
 
 from tests.inspection.tables import measured, steps
 from veilmap.errors import UserError
-from veilmap.inspection.draw_maps import _round_step
-from veilmap.inspection.draw_top_cells import _decades_around
+from veilmap.inspection.draw_maps import round_step
+from veilmap.inspection.draw_top_cells import decades_around
 from veilmap.inspection.pictures import PICTURES, write_pictures
 
 HEX = "22223276ea84bbce3a62073c164391fd"
@@ -75,14 +75,14 @@ def test_maps_have_equal_scales_units_and_one_colour_range(small_campus):
 
 @pytest.mark.parametrize(("side_km", "step_km"), [(0.216, 0.05), (2.1, 0.5), (1.0, 0.2), (7, 2)])
 def test_ticks_are_round_and_few(side_km, step_km):
-    assert _round_step(side_km) == pytest.approx(step_km)
+    assert round_step(side_km) == pytest.approx(step_km)
 
 
 @pytest.mark.parametrize(
     ("sizes", "bounds"), [([1], (0.7, 14)), ([300, 300], (70, 1400)), ([2, 40_000], (0.7, 140_000))]
 )
 def test_a_log_axis_shows_a_power_of_ten_on_either_side(sizes, bounds):
-    assert _decades_around(np.array(sizes)) == pytest.approx(bounds)
+    assert decades_around(np.array(sizes)) == pytest.approx(bounds)
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):

@@ -88,7 +88,7 @@ def test_the_emd_of_a_round_goes_by_the_weights_of_its_cloud():
 
 def test_what_is_computed_many_times_looks_in_fewer_directions(monkeypatch):
     """To the east alone, a way to the north costs nothing."""
-    monkeypatch.setattr(distances, "_FEWER_PROJECTIONS", 1)
+    monkeypatch.setattr(distances, "FEWER_PROJECTIONS", 1)
     assert round_emd_m([at((0, 0))], [heap((0, 10))]) == 0
     north = Area(0, 100, 0, 200)
     assert random_emd_m(np.zeros((1, 2)), north, 3, seed=0) == (0,) * 5

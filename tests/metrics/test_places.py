@@ -106,7 +106,7 @@ def test_points_without_weight_do_not_move_a_place():
 def test_blocks_change_nothing(monkeypatch):
     xy_m = np.random.default_rng(0).uniform(0, 500, (300, 2))
     whole = find_places(xy_m)
-    monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(module, "BLOCK", 7)
     assert find_places(xy_m) == whole
 
 

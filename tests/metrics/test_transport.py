@@ -101,13 +101,13 @@ def test_the_place_on_earth_changes_nothing():
 def test_blocks_change_nothing(monkeypatch):
     a, b = cloud(50), cloud(7, seed=1)
     whole = emd_m(a, b)
-    monkeypatch.setattr(transport, "_BLOCK_VALUES", 1)
+    monkeypatch.setattr(transport, "BLOCK_VALUES", 1)
     assert emd_m(a, b) == pytest.approx(whole, rel=1e-13)
 
 
 @given(arrays(np.float64, (3, 60), elements=st.floats(-1e6, 1e6)))
 def test_the_sorting_order_sorts(rows):
-    ordered = np.take_along_axis(rows, transport._sorting_order(rows), axis=1)
+    ordered = np.take_along_axis(rows, transport.sorting_order(rows), axis=1)
     assert (ordered == np.sort(rows, axis=1)).all()
 
 

@@ -63,8 +63,8 @@ def test_nobody_trains_nothing():
 
 def test_a_group_keeps_within_the_memory():
     clients = clients_of(PAPER, [[20]] * 10)
-    own = stacked._bytes(PAPER, 1, 20)
-    groups = list(stacked._groups(PAPER, clients, int(4.5 * own)))
+    own = stacked.client_bytes(PAPER, 1, 20)
+    groups = list(stacked.groups(PAPER, clients, int(4.5 * own)))
     assert [len(group) for group in groups] == [4, 4, 2]
 
 

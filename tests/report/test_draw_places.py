@@ -1,4 +1,4 @@
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -89,9 +89,9 @@ def test_one_round_needs_no_colour_bar():
 def test_forty_thousand_points_are_drawn_quickly_and_make_a_small_pdf():
     many_m = CORNER_M + np.random.default_rng(0).uniform(0, 1000, (40_000, 2))
     crowded = PlacePanel("a", many_m, FOUND_M, np.array([1, 2]), chosen_m=many_m)
-    began = perf_counter()
+    began = process_time()
     file = pdf(draw_places([crowded], AREA, "t"))
-    assert perf_counter() - began < 5
+    assert process_time() - began < 5
     assert len(file) < 300_000
 
 

@@ -97,7 +97,7 @@ def test_which_files_go_together(case, monkeypatch, tmp_path):
 
     monkeypatch.setattr("veilmap.sources.gathering.batches", told)
     monkeypatch.setattr(
-        "veilmap.sources.gathering._Found.add", lambda self, piece: alone.append("alone")
+        "veilmap.sources.gathering.Gathered.add", lambda self, piece: alone.append("alone")
     )
     path = fakes.zipped(tmp_path / "up.zip", {"a.csv": PLAIN, "b.csv": content, "c.csv": PLAIN})
     outcome(path)

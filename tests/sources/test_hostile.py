@@ -35,7 +35,7 @@ def test_an_archive_of_too_many_files_is_refused(tmp_path, monkeypatch, name):
         read(make(tmp_path / name, {f".{index}": b"" for index in range(6)}))
 
 
-@pytest.mark.parametrize("kind", containers._EXTENSIONS)
+@pytest.mark.parametrize("kind", containers.EXTENSIONS)
 def test_a_tar_header_of_megabytes_is_not_read(tmp_path, kind):
     header = tarfile.TarInfo("x")
     header.type, header.size = kind, 8 << 30
@@ -63,7 +63,7 @@ def test_a_text_that_every_row_would_repeat_is_short(text):
     log = fakes.radiocells(1).replace(text.encode(), f'{name}="{"1" * 5000}"'.encode())
     with pytest.raises(UserError, match=r"of more than 1,000 letters"):
         parse(log, "log.xml")
-    assert radiocells._LONGEST == geosubmit._LONGEST == 1000
+    assert radiocells.LONGEST == geosubmit.LONGEST == 1000
 
 
 def test_a_long_text_of_an_item_is_a_missing_one():
@@ -72,6 +72,6 @@ def test_a_long_text_of_an_item_is_a_missing_one():
 
 
 def test_json_of_nothing_but_brackets_is_refused(monkeypatch):
-    monkeypatch.setattr(geosubmit, "_MOST_PARTS", 50)
+    monkeypatch.setattr(geosubmit, "MOST_PARTS", 50)
     with pytest.raises(UserError, match=r"a\.json has more than 50 objects and lists; split it"):
         geosubmit.parse(b'{"items":[' + b"{}," * 60 + b"{}]}", "a.json")

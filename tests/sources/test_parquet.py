@@ -90,7 +90,7 @@ def test_a_long_text_that_every_row_repeats_is_a_missing_one(tmp_path, kind):
 
 def test_texts_packed_by_what_they_share_are_refused(tmp_path, monkeypatch):
     """As are those of DELTA_BYTE_ARRAY; polars writes none, so its plain ones stand in."""
-    monkeypatch.setattr(parquet, "_RARE_ENCODINGS", (0,))
+    monkeypatch.setattr(parquet, "RARE_ENCODINGS", (0,))
     path = fakes.write(tmp_path / "a.parquet", packed(user=pl.lit("u")))
     with pytest.raises(UserError, match=r"broken Parquet file \(texts are packed by what they sha"):
         read(path)
@@ -113,7 +113,7 @@ def test_a_list_is_no_user(tmp_path):
 
 
 def test_an_index_of_megabytes_is_not_read(tmp_path):
-    size = parquet._MOST_INDEX_BYTES + 1
+    size = parquet.MOST_INDEX_BYTES + 1
     content = b"PAR1" + bytes(size) + size.to_bytes(4, "little") + b"PAR1"
     with pytest.raises(UserError, match=r"its index has 16,000,001 bytes"):
         read(fakes.write(tmp_path / "a.parquet", content))

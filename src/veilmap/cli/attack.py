@@ -27,6 +27,7 @@ from veilmap.study.degenerate import ONE_PLACE, is_one_place
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.run_folder import RunFolder
+from veilmap.wording import counted
 
 DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
 SearchOptions = Annotated[Search, grouped("search", 2)]
@@ -139,7 +140,8 @@ def _draw(run: AttackRun) -> dict[str, bytes]:
 def _show(run: AttackRun) -> None:
     known, who = run.header.side_knowledge, run.target
     who = who if run.settings.who.secure_aggregation else f"user {who}"
-    say(f"{who}: {len(run.norms)} rounds{_every(run)}, {run.configuration}, {_size(run)}")
+    rounds = counted(len(run.norms), "round")
+    say(f"{who}: {rounds}{_every(run)}, {run.configuration}, {_size(run)}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
         say("this user takes no part in the defence")
@@ -195,7 +197,8 @@ def unplaced(run: AttackRun) -> Iterator[str]:
     for name, found in run.found.items():
         why = Counter(each.outcome for each in found if not isfinite(each.xy_m.sum()))
         for outcome, count in why.items():
-            yield f"{name} names no location in {count:,} of {len(found):,} rounds: {outcome.value}"
+            rounds = f"{count:,} of {counted(len(found), 'round')}"
+            yield f"{name} names no location in {rounds}: {outcome.value}"
 
 
 def verdict(name: str, scores: Scores) -> str | None:

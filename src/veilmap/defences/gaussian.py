@@ -37,12 +37,12 @@ def mu_of(epsilon: float, delta: float) -> float:
     refuse([*_faults("epsilon", epsilon), *delta_faults(delta)])
 
     def missing(a: float) -> float:
-        return _log_delta(a, _mu_at(a, epsilon)) - math.log(delta)
+        return _log_delta(a, mu_at(a, epsilon)) - math.log(delta)
 
     low, step = float(ndtri(delta)) - 1, 1.0
     while missing(low + step) < 0:
         step *= 2
-    return _mu_at(_root(missing, low, low + step), epsilon)
+    return mu_at(_root(missing, low, low + step), epsilon)
 
 
 def composed(mu: float, rounds: int) -> float:
@@ -74,7 +74,7 @@ def _log_delta(a: float, mu: float) -> float:
     return float(log_ndtr(a)) + math.log(max(_TINY, 1 - ratio))
 
 
-def _mu_at(a: float, epsilon: float) -> float:
+def mu_at(a: float, epsilon: float) -> float:
     """The positive root of μ/2 − ε/μ = a, without cancellation."""
     half = math.hypot(a, math.sqrt(2 * epsilon))
     return 2 * epsilon / (half - a) if a < 0 else half + a

@@ -16,7 +16,7 @@ from veilmap.model.network import Floats
 # thousand of the paper's network are 5.8 GB.
 MOST_BYTES = 4 * 2**30
 # Numbers that are sorted at once, so that their copies are small beside the updates.
-_AT_ONCE = 2**22
+AT_ONCE = 2**22
 
 Rule = Callable[[NDArray[np.float64]], NDArray[np.float64]]  # (users, weights) → (weights,)
 
@@ -73,7 +73,7 @@ class Gathered:
         """w_t; w_{t-1} if nobody sends."""
         if not self._updates:
             return self._before
-        step = max(_AT_ONCE // len(self._updates), 1)
+        step = max(AT_ONCE // len(self._updates), 1)
         parts = [self._part(slice(i, i + step)) for i in range(0, len(self._before), step)]
         return np.concatenate(parts)
 

@@ -72,7 +72,7 @@ def _label(axes: Axes, panel: MapPanel) -> None:
     axes.set_xlim(frame.x_min_m / 1000, frame.x_max_m / 1000)
     axes.set_ylim(frame.y_min_m / 1000, frame.y_max_m / 1000)
     axes.set_aspect("equal")
-    step_km = _round_step(max(frame.width_m, frame.height_m) / 1000)
+    step_km = round_step(max(frame.width_m, frame.height_m) / 1000)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MultipleLocator(step_km))
     axes.set_xlabel("km east of the middle", fontsize=8)
@@ -80,7 +80,7 @@ def _label(axes: Axes, panel: MapPanel) -> None:
     axes.tick_params(labelsize=8)
 
 
-def _round_step(side_km: float) -> float:
+def round_step(side_km: float) -> float:
     """The tick step: the smallest of 1, 2, 5, 10 … that gives at most five intervals."""
     power = 10.0 ** floor(log10(side_km / 5))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= side_km / 5)

@@ -75,7 +75,7 @@ def _boxes(axes: Axes, found: TopCells) -> None:
         axes.text(place + 0.32, float(np.median(values)), f"{np.median(values):,.0f}",
                   fontsize=8, va="center")  # fmt: skip
     axes.set_yscale("log")
-    axes.set_ylim(*_decades_around(np.concatenate(found.per_round)))
+    axes.set_ylim(*decades_around(np.concatenate(found.per_round)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.set_xlim(0.5, len(found.per_round) + 0.8)
     meaning = "box: middle half, number: median, whiskers: all"
@@ -83,7 +83,7 @@ def _boxes(axes: Axes, found: TopCells) -> None:
     axes.set_ylabel("measurements (log scale)", fontsize=9)
 
 
-def _decades_around(sizes: NDArray[np.int64]) -> tuple[float, float]:
+def decades_around(sizes: NDArray[np.int64]) -> tuple[float, float]:
     """Extend a log axis just beyond a power of ten on either side: only these have labels."""
     low, high = np.floor(np.log10(sizes.min())), np.ceil(np.log10(sizes.max()))
     return float(0.7 * 10**low), float(1.4 * 10 ** max(high, low + 1))

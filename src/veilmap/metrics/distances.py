@@ -18,7 +18,7 @@ from veilmap.streams import stream
 
 _RANDOM_DRAWS = 5
 # For what is computed many times: equally spaced directions differ from 1,000 by less than 0.1 %.
-_FEWER_PROJECTIONS = 100
+FEWER_PROJECTIONS = 100
 
 
 def emds_or_none_m(
@@ -36,7 +36,7 @@ def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[fl
     if not points:
         return ()
     guesses = list(_guesses_m(area, points, seed))
-    return tuple(emds_m(true_m, guesses, projections=_FEWER_PROJECTIONS))
+    return tuple(emds_m(true_m, guesses, projections=FEWER_PROJECTIONS))
 
 
 def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[WeightedPoints]) -> float | None:
@@ -46,7 +46,7 @@ def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[WeightedPoints]) ->
     """
     return median_or_none(
         [
-            emd_m(this.xy_m, xy_m, b_weights=weights, projections=_FEWER_PROJECTIONS)
+            emd_m(this.xy_m, xy_m, b_weights=weights, projections=FEWER_PROJECTIONS)
             if len(xy_m)
             else np.inf
             for this, (xy_m, weights) in zip(truth, clouds, strict=True)

@@ -12,6 +12,7 @@ from scipy.spatial import KDTree
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.metrics.hours import Hours
 from veilmap.metrics.weighted_points import Points, Weights, as_arrays, point_set_faults
+from veilmap.wording import counted
 
 # Far finer than a place, and coarse enough that 40,000 points fall on a few thousand squares.
 _SQUARE_M = 5.0
@@ -20,7 +21,7 @@ _REST = 0.01
 # A grid has neighbours at exactly the radius; rounding must not decide about them.
 _SLACK_M = 1e-6
 # Squares at once: a crowded disc of 50 m holds 314 of them, with 24 bytes per pair.
-_BLOCK = 2048
+BLOCK = 2048
 # Nearer than this, the place of work is home itself or its garden.
 _WORK_FROM_HOME_M = 200.0
 
@@ -142,11 +143,11 @@ def _held(
 ) -> NDArray[np.float64]:
     """The weight within the radius of each of the rows' squares."""
     held = np.zeros(len(rows))
-    for start in range(0, len(rows), _BLOCK):
-        block = KDTree(tree.data[rows[start : start + _BLOCK]])
+    for start in range(0, len(rows), BLOCK):
+        block = KDTree(tree.data[rows[start : start + BLOCK]])
         pairs = block.sparse_distance_matrix(tree, radius_m, output_type="ndarray")
         # Each square is within its own radius, so every square occurs in the counts.
-        held[start : start + _BLOCK] = np.bincount(pairs["i"], weights[pairs["j"]])
+        held[start : start + BLOCK] = np.bincount(pairs["i"], weights[pairs["j"]])
     return held
 
 
@@ -162,7 +163,8 @@ def _faults(
 ) -> Iterator[UserError]:
     yield from point_set_faults([xy_m], [weights])
     if hours is not None and len(hours) != len(xy_m):
-        yield UserError(f"hours must be one per point, got {len(hours):,} for {len(xy_m):,} points")
+        points = counted(len(xy_m), "point")
+        yield UserError(f"hours must be one per point, got {len(hours):,} for {points}")
     if not (isfinite(radius_m) and radius_m > 0):
         yield out_of_range("radius_m", "above 0 metres", radius_m)
     if most < 1:

@@ -57,7 +57,7 @@ def sgd_of_many(
     remaining = iter(clients)
     while window := list(islice(remaining, WINDOW)):
         updates: dict[int, Floats] = {}
-        for group in _groups(network, window, most_bytes):
+        for group in groups(network, window, most_bytes):
             after = _descend(
                 network, weights, [window[i] for i in group], epochs, learning_rate, device
             )
@@ -65,14 +65,14 @@ def sgd_of_many(
         yield from (updates[i] for i in range(len(window)))
 
 
-def _groups(network: Network, window: Sequence[Client], most_bytes: int) -> Iterator[list[int]]:
+def groups(network: Network, window: Sequence[Client], most_bytes: int) -> Iterator[list[int]]:
     """Which clients are trained at once: those alike in steps and rows, most steps first."""
     sizes = [(len(each.mini_batches), _largest(each)) for each in window]
     group: list[int] = []
     most_steps = most_rows = 0
     for i in sorted(range(len(window)), key=sizes.__getitem__, reverse=True):
         most_steps, most_rows = max(most_steps, sizes[i][0]), max(most_rows, sizes[i][1])
-        if group and (len(group) + 1) * _bytes(network, most_steps, most_rows) > most_bytes:
+        if group and (len(group) + 1) * client_bytes(network, most_steps, most_rows) > most_bytes:
             yield group
             group, (most_steps, most_rows) = [], sizes[i]
         group.append(i)
@@ -83,7 +83,7 @@ def _largest(client: Client) -> int:
     return max(len(labels) for _, labels in client.mini_batches)
 
 
-def _bytes(network: Network, steps: int, rows: int) -> float:
+def client_bytes(network: Network, steps: int, rows: int) -> float:
     """Of one client: weights, h_l and δ_l of a step; points and dropped units of an epoch."""
     units = sum(network.hidden)
     dropped = sum(

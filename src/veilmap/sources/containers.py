@@ -31,7 +31,7 @@ _ENCRYPTED = 1  # a flag of a zip's members
 _IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LONGEST_NAME = 4096
 # Headers before a tar member that give it a long name; they are read into memory.
-_EXTENSIONS = (
+EXTENSIONS = (
     tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 )  # fmt: skip
@@ -151,7 +151,7 @@ class _Member(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         header = super().frombuf(buf, encoding, errors)
-        if header.type in _EXTENSIONS and header.size > CHUNK_BYTES:
+        if header.type in EXTENSIONS and header.size > CHUNK_BYTES:
             raise tarfile.ReadError(f"a header of {header.size:,} bytes")
         return header
 

@@ -34,7 +34,7 @@ def gather(path: Path, columns: Columns, reading: Reading) -> Scan:
         UserError: a file cannot be read and ``keep_going`` is off, or none can.
     """
     several = is_container(path)
-    found = _Found(columns, reading, several)
+    found = Gathered(columns, reading, several)
     left_out = []
     for piece in found.add_together(batches(pieces(path))) if several else pieces(path):
         try:
@@ -52,7 +52,7 @@ def gather(path: Path, columns: Columns, reading: Reading) -> Scan:
     return _together(scans, tuple(left_out))
 
 
-class _Found:
+class Gathered:
     """The content of the files read so far: tables, and rows of documents (many and small)."""
 
     def __init__(self, columns: Columns, reading: Reading, several: bool) -> None:

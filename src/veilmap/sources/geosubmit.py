@@ -41,9 +41,9 @@ SCHEMA: dict[str, pl.DataType] = {
 
 
 # A tower takes about 300 bytes in the file; an empty list takes 3, and 60 in memory.
-_MOST_PARTS = 20_000_000
+MOST_PARTS = 20_000_000
 # Of values that an item has once and that are repeated in each of its rows.
-_LONGEST = 1000
+LONGEST = 1000
 
 
 def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
@@ -71,8 +71,8 @@ def _rows(items: list[Any], name: str) -> Iterator[tuple[str | None, ...]]:
 
 
 def _load(content: bytes, name: str) -> Any:
-    if content.count(b"{") + content.count(b"[") > _MOST_PARTS:
-        raise UserError(f"{name} has more than {_MOST_PARTS:,} objects and lists; split it")
+    if content.count(b"{") + content.count(b"[") > MOST_PARTS:
+        raise UserError(f"{name} has more than {MOST_PARTS:,} objects and lists; split it")
     try:
         return json.loads(content)
     except json.JSONDecodeError as error:
@@ -119,6 +119,6 @@ def _texts(values: dict[str, Any], keys: tuple[str, ...]) -> Iterator[str | None
         if key == "serving" and isinstance(value, bool):
             value = int(value)
         is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
-        is_value = is_value and not (isinstance(value, str) and len(value) > _LONGEST)
+        is_value = is_value and not (isinstance(value, str) and len(value) > LONGEST)
         # JSON allows half of a surrogate pair, which tables cannot hold.
         yield str(value).encode(errors="replace").decode() if is_value else None

@@ -23,12 +23,12 @@ LONGEST_TEXT = 1000
 # What memory is taken by a row as measurement and by a value that is not the only one of its row;
 # and a page's header, for the time it takes.
 _ROW_BYTES, _VALUE_BYTES, _PAGE_BYTES = 80, 8, 1000
-_MOST_INDEX_BYTES = 16_000_000
+MOST_INDEX_BYTES = 16_000_000
 _DEEPEST = 32
 _DICTIONARY = 2  # a kind of page
 # DELTA_BYTE_ARRAY: a text by what it shares with the one before, so that a page of kilobytes may
 # hold gigabytes, and only unpacking tells.
-_RARE_ENCODINGS = (7,)
+RARE_ENCODINGS = (7,)
 
 
 def refuse_bomb(piece: Piece) -> None:
@@ -92,7 +92,7 @@ def _index(content: Bytes) -> Mapping[int, Any]:
     size = sum(content[end + place] << 8 * place for place in range(4)) if end > 0 else 0
     if not 0 < size <= end:
         raise ValueError("it is cut off")
-    if size > _MOST_INDEX_BYTES:
+    if size > MOST_INDEX_BYTES:
         raise ValueError(f"its index has {size:,} bytes")
     return Cursor(content, end - size, end).struct()
 
@@ -127,7 +127,7 @@ def _pages(content: Bytes, column: Mapping[int, Any], rows: int) -> Iterator[int
             yield _counted(page[7][1]) * _VALUE_BYTES
         else:
             header, encoding = (page[5], 2) if 5 in page else (page[8], 4)
-            if header[encoding] in _RARE_ENCODINGS:
+            if header[encoding] in RARE_ENCODINGS:
                 raise ValueError("texts are packed by what they share; pack them plainly")
             values += _counted(header[1])
         at = cursor.at + _counted(page[3])

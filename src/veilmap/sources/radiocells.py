@@ -46,7 +46,7 @@ _CELLS = ("gsmserving", "gsmneighbour")
 # Log, scan, fix: logs are not deeper, and every level takes memory.
 _DEEPEST = 20
 # Of values that a log or scan has once and that are repeated in each of its rows.
-_LONGEST = 1000
+LONGEST = 1000
 # Where a log has no exportver: version of the logger → the fixes whose lat and lng are swapped.
 _SWAPPED = {
     "00.6.00": ("begin", "end", ""),
@@ -115,9 +115,9 @@ class _Log:
         if kind in self._swapped:
             lat, lng = lng, lat
         place = (self._device, self._time or fix.get("time"), lat, lng, fix.get("accuracy"))
-        if any(len(text) > _LONGEST for text in place if text):
+        if any(len(text) > LONGEST for text in place if text):
             raise UserError(
-                f"{self._name} has a device, time or position of more than {_LONGEST:,} letters; "
+                f"{self._name} has a device, time or position of more than {LONGEST:,} letters; "
                 "leave it out"
             )
         for line, name, cell in self._cells:

@@ -1,4 +1,5 @@
 import sys
+import time
 from itertools import chain
 
 import numpy as np
@@ -129,8 +130,10 @@ def test_every_update_is_reported_once_it_rests(network):
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 def test_the_time_is_that_of_each_trajectory(network):
     weights, vector, x = make_problem(network=network)
+    began = time.perf_counter()
     result = descended(weights, vector, x, -50.0, ("adam", 0.02), network)
-    assert all(0 < each.seconds < 10 for row in result for each in row)
+    took_s = time.perf_counter() - began
+    assert all(0 < each.seconds <= took_s for row in result for each in row)
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)

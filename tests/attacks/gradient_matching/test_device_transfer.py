@@ -25,7 +25,7 @@ def make_updates(shared=(0, 0, 0, 1, 2, 3, 3)):
 @pytest.fixture(autouse=True)
 def as_on_a_gpu(monkeypatch):
     """Several at once."""
-    monkeypatch.setitem(device_transfer._MOST, "cpu", 4)
+    monkeypatch.setitem(device_transfer.MOST_UPDATES, "cpu", 4)
 
 
 def users(chunks):
@@ -48,7 +48,7 @@ def test_the_gradients_are_those_leaked_at_length_1():
     updates = make_updates()
     rows = []
     for chunk in transferred(updates, CPU):
-        matching = chunk.matching(SMALL)
+        matching = chunk.objective(make_header(SMALL))
         parts = [part.flatten(1) for block in matching.gradient for part in block]
         rows += list(torch.cat(parts, 1).numpy())
     for each, row in zip(updates, rows, strict=True):
@@ -75,5 +75,5 @@ def test_few_updates_are_few_chunks(count):
 )
 def test_vectors_become_rows_wherever_they_lie(rows):
     out = np.empty(rows.shape, np.float32)
-    device_transfer._stack(list(rows), out)
+    device_transfer.stack(list(rows), out)
     np.testing.assert_array_equal(out, rows)

@@ -69,7 +69,7 @@ def test_fits_together_are_those_of_each(seed, candidates, shared, signed, warm,
         other = make_equations(seed + 1, candidates=candidates, shared=shared)
         start = torch.from_numpy(one_by_one(other, penalties[:, :1], signed=signed)[:, 0])
     expected = one_by_one(equations, penalties, signed=signed, start=start)
-    with patch.object(batched_sparse_fit, "_LEAST_GROUP", group):
+    with patch.object(batched_sparse_fit, "LEAST_GROUP", group):
         found = sparse_fits(equations, penalties, signed=signed, start=start).numpy()
     np.testing.assert_array_equal(found != 0, expected != 0)
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-10)

@@ -16,7 +16,7 @@ def starting_from(*rounds):
 
 def test_many_users_of_a_round_stay_together_and_others_meet(monkeypatch):
     """Of room for two, those of rounds 1 and 3 fill some; where three are many, 3 has too few."""
-    monkeypatch.setattr(module, "_MANY", 3)
+    monkeypatch.setattr(module, "MANY_USERS", 3)
     seen = starting_from(2, 1, 1, 1, 3, 3, 1)
     assert list(batches(seen, Capacity(2, 3))) == [[1, 2], [3], [4, 5], [0, 6]]
     assert list(batches(seen, Capacity(9, 9))) == [[1, 2, 3], [0, 4, 5, 6]]

@@ -33,7 +33,7 @@ def test_pairs_are_counted_as_by_looking_at_each(left, right, reach_m):
 
 def test_each_question_is_about_its_own_two_groups(monkeypatch):
     """In blocks of three pairs of boxes, so that the answers come in many pieces."""
-    monkeypatch.setattr(box_trees, "_BLOCK", 3)
+    monkeypatch.setattr(box_trees, "BLOCK", 3)
     draw = np.random.default_rng(0)
     xy_m, group = draw.integers(0, 9, (60, 2)).astype(float), np.arange(60) % 5
     trees = BoxTrees.of(xy_m, group)

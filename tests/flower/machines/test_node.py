@@ -4,7 +4,7 @@ from flwr.common.config import parse_config_args
 from veilmap.errors import UserError
 from veilmap.flower.machines import node, preflight
 from veilmap.flower.machines.certificates import obtain
-from veilmap.flower.machines.node import NodePlace, _Porter, _write_config
+from veilmap.flower.machines.node import NodePlace, Porter, write_config
 from veilmap.flower.machines.ports import Address
 from veilmap.flower.machines.preflight import Answer
 
@@ -22,7 +22,7 @@ def test_what_is_no_ca_is_refused(tmp_path, content):
 
 def test_values_reach_flower_as_they_were_given(tmp_path):
     given = {"data": 'a "quoted" = file\\.csv', "min-points": "5", "of.dots": "x"}
-    assert parse_config_args([str(_write_config(tmp_path, given))]) == given
+    assert parse_config_args([str(write_config(tmp_path, given))]) == given
 
 
 @pytest.fixture
@@ -31,8 +31,12 @@ def porter(tmp_path, monkeypatch):
     answers, said, clock = [], [], [100.0]
     monkeypatch.setattr(node, "knock", lambda _, last: answers.pop(0))
     monkeypatch.setattr(node.time, "monotonic", lambda: clock[0])
-    door = preflight.Door(SERVER, obtain(tmp_path / "keys", []).ca, None)
-    return _Porter(door, tmp_path / "node.key", tmp_path, said.append), answers, said, clock
+    return make_porter(tmp_path, said.append), answers, said, clock
+
+
+def make_porter(folder, say):
+    door = preflight.Door(SERVER, obtain(folder / "keys", []).ca, None)
+    return Porter(door, folder / "node.key", folder, say)
 
 
 def test_a_node_that_is_not_let_in_asks_on_with_a_growing_pause_and_says_so_once(porter):
@@ -65,9 +69,14 @@ def test_another_answer_is_said_and_starts_with_the_short_pause(porter):
     assert said[2] == "joined server.example:9092 as node 7"
 
 
-def test_the_id_is_kept_for_the_next_start(porter, tmp_path):
-    asking, answers, *_ = porter
-    assert asking._last_node_id() is None
-    answers += [(Answer.ADMITTED, 7)]
-    assert asking.lets_in()
-    assert asking._last_node_id() == 7
+def test_the_id_is_kept_for_the_next_start(tmp_path, monkeypatch):
+    last_ids = []
+
+    def knock(_, last_id):
+        last_ids.append(last_id)
+        return Answer.ADMITTED, 7
+
+    monkeypatch.setattr(node, "knock", knock)
+    for _ in range(2):
+        assert make_porter(tmp_path, print).lets_in()
+    assert last_ids == [None, 7]

@@ -28,7 +28,7 @@ def test_a_port_outside_its_range_is_refused(port):
 
 
 def test_a_taken_port_is_refused_with_the_way_out(monkeypatch):
-    monkeypatch.setattr(ports, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(ports, "PATIENCE_S", 0.0)
     with socket.create_server((LOOPBACK, 0)) as taken:
         address = Address(LOOPBACK, taken.getsockname()[1])
         assert answers(address)
@@ -37,7 +37,7 @@ def test_a_taken_port_is_refused_with_the_way_out(monkeypatch):
 
 
 def test_an_address_of_another_machine_is_refused(monkeypatch):
-    monkeypatch.setattr(ports, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(ports, "PATIENCE_S", 0.0)
     with pytest.raises(UserError, match=r"cannot listen at 192\.0\.2\.1:9092"):
         refuse_taken(Address("192.0.2.1", 9092), "--listen")
 

@@ -108,7 +108,7 @@ def test_leaving_the_block_ends_all_and_what_they_started(start, tmp_path):
 
 
 def test_who_does_not_listen_is_killed(start, tmp_path, monkeypatch):
-    monkeypatch.setattr(supervision, "_TIME_TO_END_S", 0.5)
+    monkeypatch.setattr(supervision, "TIME_TO_END_S", 0.5)
     children, _ = start("deaf")
     with children:
         until(lambda: log(tmp_path, "deaf"), children)

@@ -86,14 +86,17 @@ def test_the_signal_comes_with_its_scale(town):
 
 
 def test_play_goes_on_by_itself_until_it_is_paused(town):
-    town.page.locator("#play").click()
-    assert town.page.locator("#round").input_value() == "1"
-    expect(town.page.locator("#round")).to_have_value("2")
-    town.page.locator("#play").click()
-    assert town.page.locator("#play").inner_text() == "Play"
-    place = town.page.locator("#round").input_value()
-    town.page.wait_for_timeout(1_100)
-    assert town.page.locator("#round").input_value() == place
+    round_shown, play = town.page.locator("#round"), town.page.locator("#play")
+    town.page.clock.install(time="2024-01-01")
+    town.page.clock.pause_at("2024-01-02")
+    play.click()
+    assert round_shown.input_value() == "1"
+    town.page.clock.run_for(1_000)
+    assert round_shown.input_value() == "2"
+    play.click()
+    assert play.inner_text() == "Play"
+    town.page.clock.run_for(10_000)
+    assert round_shown.input_value() == "2"
 
 
 def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):

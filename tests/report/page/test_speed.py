@@ -7,32 +7,30 @@ from veilmap.report.page.content import Track
 from veilmap.report.page.page import write_page
 
 POINTS = 170_000
-TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+STEP = """(async () => {
+  const slider = document.getElementById("round");
+  slider.value = 2;
+  slider.dispatchEvent(new Event("input"));
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+})()"""
 
 
 def test_170_000_points_are_ready_in_2_s_and_step_at_once(tmp_path, open_file):
-    """Best of three, because other work may hold the machine up."""
+    """Of the processor's time, for which other work on the machine does not count."""
     write_page(large_content(), tmp_path / "large.html")
-    ready_ms, step_ms = zip(
-        *(times_ms(open_file(tmp_path / "large.html")) for _ in range(3)), strict=True
-    )
-    assert min(ready_ms) < 2_000
-    assert min(step_ms) < 250
+    page = open_file(tmp_path / "large.html").page
+    ready_s = processor_s(page)
+    page.evaluate(STEP)
+    assert ready_s < 2
+    assert processor_s(page) - ready_s < 0.25
 
 
-def times_ms(opened):
-    ready_ms = opened.page.evaluate("performance.now()")
-    step_ms = opened.page.evaluate(
-        f"""(async () => {{
-          const slider = document.getElementById("round");
-          const start = performance.now();
-          slider.value = 2;
-          slider.dispatchEvent(new Event("input"));
-          await {TWO_FRAMES};
-          return performance.now() - start;
-        }})()"""
-    )
-    return ready_ms, step_ms
+def processor_s(page):
+    """What the page's main thread has used so far."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(each["value"] for each in metrics if each["name"] == "ThreadTime")
 
 
 def large_content():

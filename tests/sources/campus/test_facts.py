@@ -35,4 +35,4 @@ def test_the_docs_show_the_table_of_seed_0(found):
     page = (_PATH.parents[1] / "docs" / "campus.md").read_text()
     for fact, value in found.items():
         published = campus_facts.PUBLISHED[fact][0]
-        assert f"| {fact} | {published} | {campus_facts._text(value)} |" in page
+        assert f"| {fact} | {published} | {campus_facts.text(value)} |" in page

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from veilmap.sources.campus.logger import BY_NIGHT, MORE_ON_FOOT, is_night, moments
-from veilmap.sources.campus.people import HOME, WORK, _home_between, live
+from veilmap.sources.campus.people import HOME, WORK, home_between, live
 from veilmap.sources.campus.radio import RadioNetwork
 from veilmap.sources.campus.streets import WALKING_M_S, Routes, Streets
 from veilmap.sources.campus.world import Campus
@@ -54,14 +54,14 @@ def test_stays_follow_one_another_with_a_walk_between(stays):
 def test_home_is_first_last_and_in_long_gaps_only():
     """Work from hour 1 to 2 and 3 to 4, a café from 9 to 10, until hour 20."""
     begin_h, end_h = np.array([1.0, 3, 9]), np.array([2.0, 4, 10])
-    place, leave_s = _home_between(np.array([1, 1, 2]), 3600 * begin_h, 3600 * end_h, 72_000.0)
+    place, leave_s = home_between(np.array([1, 1, 2]), 3600 * begin_h, 3600 * end_h, 72_000.0)
     assert place.tolist() == [0, 1, 0, 2, 0]
     assert (leave_s / 3600).tolist() == [1, 4, 9, 10, 20]
 
 
 def test_who_has_no_visit_stays_at_home():
     nothing = np.array([])
-    place, leave_s = _home_between(nothing.astype(int), nothing, nothing, 72_000.0)
+    place, leave_s = home_between(nothing.astype(int), nothing, nothing, 72_000.0)
     assert (place.tolist(), leave_s.tolist()) == ([HOME], [72_000.0])
 
 

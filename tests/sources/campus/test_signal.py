@@ -102,7 +102,7 @@ def test_a_phone_keeps_a_fix_for_the_wanted_minutes_and_longer_by_night():
     start_s = np.arange(0, 20 * DAY_S, 20.0)
     resting = Moments(start_s, np.zeros(len(start_s), int), np.zeros(len(start_s), bool))
     for minutes in (3.0, 20.0):
-        visit = fixes._visits(Campus(fix_minutes=minutes), resting, stream(0, "visits"))
+        visit = fixes.visit_numbers(Campus(fix_minutes=minutes), resting, stream(0, "visits"))
         changes, night = np.diff(visit), is_night(start_s[1:])
         by_day, by_night = (60 / (180 * changes[which].mean()) for which in (~night, night))
         assert by_day == pytest.approx(minutes, rel=0.1)
@@ -111,7 +111,7 @@ def test_a_phone_keeps_a_fix_for_the_wanted_minutes_and_longer_by_night():
 
 def test_a_lost_fix_repeats_the_last_one(phone):
     found = np.array([True, False, False, True, False])
-    assert fixes._last_known(found).tolist() == [0, 0, 0, 3, 3]
+    assert fixes.last_known(found).tolist() == [0, 0, 0, 3, 3]
     _, when, where = phone
     on_foot = when.walking[1:] & when.walking[:-1]
     repeats = (np.diff(where.reported_m, axis=0) == 0).all(axis=1)
@@ -134,7 +134,7 @@ def test_a_phone_that_does_not_look_keeps_its_cell_until_that_is_too_weak():
     dbm = np.array([[-90, -95, too_weak, -90], [-99, -90, -90, -80]])
     looks = np.array([True, False, False, True])
     best = dbm.argmax(axis=0)
-    assert attachment._keep(best, looks, dbm).tolist() == [0, 0, 1, 1]
+    assert attachment.kept_cells(best, looks, dbm).tolist() == [0, 0, 1, 1]
 
 
 def test_most_bursts_take_the_strongest_cell(network, phone):

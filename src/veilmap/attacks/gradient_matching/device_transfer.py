@@ -9,16 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective, objective
 from veilmap.attacks.leak import same_start
 from veilmap.bounded_executor import map_bounded
 from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import free_bytes
-from veilmap.model.network import Floats, Network
+from veilmap.model.network import Floats
 
 # One on a CPU, so that intermediate results stay in the caches and bits depend on no other update;
 # on a GPU enough to fill it.
-_MOST = {"cpu": 1, "cuda": 8192}
+MOST_UPDATES = {"cpu": 1, "cuda": 8192}
 # GPU memory per weight of an update: as received, in both precisions, and working memory.
 _BYTES_PER_WEIGHT = 60
 # One thread copies more slowly than a GPU processes.
@@ -38,10 +39,10 @@ class UpdatesOnDevice:
     before: Tensor
     after: Tensor
 
-    def matching(self, network: Network) -> Matching:
-        """The objective for all of them, in float64 as ``leaked_gradient``."""
+    def objective(self, header: Header) -> Objective:
+        """For all of them, in float64 as ``leaked_gradient``."""
         before = self.before.double()
-        return Matching.of_rows(network, before, before - self.after.double())
+        return objective(header, before, before - self.after.double())
 
 
 def transferred(
@@ -49,7 +50,7 @@ def transferred(
 ) -> Iterator[UpdatesOnDevice]:
     """All updates in order; in a chunk either all started from the same weights, or no two did."""
     if device.type == "cpu":
-        for chunk in _chunks(observations, _MOST["cpu"]):
+        for chunk in _chunks(observations, MOST_UPDATES["cpu"]):
             yield _transfer(chunk, lambda rows: torch.from_numpy(np.stack(rows)))
         return
     copy = _ToGpu(device)
@@ -60,7 +61,7 @@ def transferred(
 
 def _chunk_size(observations: Sequence[Observation], device: torch.device) -> int:
     size = max((each.weights_after.size for each in observations[:1]), default=1)
-    return max(min(_MOST["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
+    return max(min(MOST_UPDATES["cuda"], free_bytes(device) // (_BYTES_PER_WEIGHT * size)), 1)
 
 
 def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Observation]]:
@@ -98,7 +99,7 @@ class _ToGpu:
 
         def fill(first: int) -> None:
             part = slice(first, first + _ROWS_AT_ONCE)
-            _stack(vectors[part], rows[part].numpy())
+            stack(vectors[part], rows[part].numpy())
 
         with ThreadPoolExecutor(_COPYING_THREADS) as pool:
             list(pool.map(fill, range(0, len(vectors), _ROWS_AT_ONCE)))
@@ -108,7 +109,7 @@ class _ToGpu:
         return there
 
 
-def _stack(vectors: Sequence[Floats], out: Floats) -> None:
+def stack(vectors: Sequence[Floats], out: Floats) -> None:
     """Copy vectors into rows; contiguous ones, as read from a file, in a single copy.
 
     Each copy releases and takes the GIL again, which delays the thread that feeds the GPU.

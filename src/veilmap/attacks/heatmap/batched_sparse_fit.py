@@ -20,7 +20,7 @@ _STEPS_AT_ONCE = 8
 # A factorisation costs the cube of its slots, and the largest update has nearly twice the mean. In
 # at most so many groups of similar updates, each of at least so many, 128 updates take 0.6 of the
 # operations.
-_GROUPS, _LEAST_GROUP = 4, 64
+_GROUPS, LEAST_GROUP = 4, 64
 # Solves per candidate and penalty before a fit that cycles is stopped.
 _MOST_STEPS = 6
 
@@ -113,7 +113,7 @@ class _Fits:
         slots = self.taken.shape[1]
         place = torch.arange(1, slots + 1, device=self.taken.device)
         reach = torch.nn.functional.pad(self.taken * place, (0, 1)).amax(1).cpu()
-        parts = reach.argsort().chunk(max(min(_GROUPS, len(reach) // _LEAST_GROUP), 1))
+        parts = reach.argsort().chunk(max(min(_GROUPS, len(reach) // LEAST_GROUP), 1))
         self.groups = [
             (part.to(self.taken.device), int(reach[part].max()) + _STEPS_AT_ONCE + 1)
             for part in parts

@@ -13,7 +13,7 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import free_bytes
 
 # At least so many users of a round form a batch of their own: one set of kernels serves them all.
-_MANY = 32
+MANY_USERS = 32
 # The share of the GPU's free memory that a batch may fill. The estimate below is typical, not an
 # upper bound: a batch that does not fit is halved.
 _SHARE = 0.8
@@ -71,7 +71,7 @@ def batches(observations: Sequence[Observation], capacity: Capacity) -> Iterator
     """
     others: list[int] = []
     for run in _runs(observations):
-        if len(run) < min(_MANY, capacity.shared):
+        if len(run) < min(MANY_USERS, capacity.shared):
             others += run
         else:
             yield from _cut(run, capacity.shared)

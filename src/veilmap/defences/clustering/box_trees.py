@@ -12,7 +12,7 @@ Indices = NDArray[np.int64]
 Pairs = tuple[Indices, Indices, Indices]  # number of the question, left box, right box
 
 # How many pairs of boxes are looked at together; bounds the memory.
-_BLOCK = 100_000
+BLOCK = 100_000
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,6 @@ def _split(trees: BoxTrees, box: Indices, parts: NDArray[np.bool_]) -> Indices:
 
 
 def _blocks(pairs: Pairs) -> Iterator[Pairs]:
-    for start in range(0, len(pairs[0]), _BLOCK):
-        which, a, b = (column[start : start + _BLOCK] for column in pairs)
+    for start in range(0, len(pairs[0]), BLOCK):
+        which, a, b = (column[start : start + BLOCK] for column in pairs)
         yield which, a, b

@@ -64,7 +64,7 @@ def _no_client_app() -> None:
     """
     from flwr.supernode.cli import flwr_clientapp
 
-    guard_client(import_module(CLIENT_PATH), _refuse_all)
+    guard_client(import_module(CLIENT_PATH), refuse_all)
     flwr_clientapp()
 
 
@@ -105,7 +105,8 @@ def _checked(check: Callable[[bytes], None], content: bytes) -> None:
         raise
 
 
-def _refuse_all(_: bytes) -> NoReturn:
+def refuse_all(_: bytes) -> NoReturn:
+    """Refuse a bundle of any content."""
     raise ForeignBundleError("only client apps run on a node")
 
 

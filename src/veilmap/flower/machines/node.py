@@ -64,7 +64,7 @@ def join(place: NodePlace, say: Say) -> None:
         environment = flower_environment(
             folder / "flower", write_commands(folder / "commands", CLIENT_COMMAND)
         )
-        programs = _programs(place, folder, secret, _Porter(door, place.key, folder, say))
+        programs = _programs(place, folder, secret, Porter(door, place.key, folder, say))
         with Children(programs, environment, folder / "logs", say) as children:
             while not stop.is_set():
                 children.tend()
@@ -72,7 +72,7 @@ def join(place: NodePlace, say: Say) -> None:
             say("leaving")
 
 
-def _programs(place: NodePlace, folder: Path, secret: Path, porter: "_Porter") -> list[Program]:
+def _programs(place: NodePlace, folder: Path, secret: Path, porter: "Porter") -> list[Program]:
     runtime = Address(LOOPBACK, free_port())
     supernode = Program(
         "supernode",
@@ -81,7 +81,7 @@ def _programs(place: NodePlace, folder: Path, secret: Path, porter: "_Porter") -
             *("--superlink", str(place.server)),
             *("--root-certificates", str(place.ca.resolve())),
             *("--auth-supernode-private-key", str(place.key.resolve())),
-            *("--node-config", str(_write_config(folder, place.config))),
+            *("--node-config", str(write_config(folder, place.config))),
             *("--host", runtime.host, "--port", str(runtime.port)),
             *("--isolation", "process"),
             *("--superexec-auth-secret-file", str(secret)),
@@ -100,15 +100,15 @@ def _programs(place: NodePlace, folder: Path, secret: Path, porter: "_Porter") -
     return [supernode, superexec]
 
 
-def _write_config(folder: Path, config: Mapping[str, str]) -> Path:
-    # As a file: on its command line Flower does not support values with quotation marks.
+def write_config(folder: Path, config: Mapping[str, str]) -> Path:
+    """As a file: on its command line Flower does not support values with quotation marks."""
     path = folder / "node_config.toml"
     lines = (f"{json.dumps(name)} = {json.dumps(value)}\n" for name, value in config.items())
     write_whole(path, "".join(lines).encode())
     return path
 
 
-class _Porter:
+class Porter:
     """Asks the server for admission, with growing pauses, and reports every new answer once."""
 
     def __init__(self, door: Door, key: Path, folder: Path, say: Say) -> None:

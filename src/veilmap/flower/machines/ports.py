@@ -9,7 +9,7 @@ from veilmap.errors import UserError, out_of_range, shown
 
 LOOPBACK = "127.0.0.1"
 # A process that was just killed needs a moment to release its port.
-_PATIENCE_S = 5.0
+PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Address:
 
 def refuse_taken(address: Address, option: str) -> None:
     """Raise if ``address`` is in use, or is not an address of this machine."""
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + PATIENCE_S
     while (fault := _fault(address)) is not None:
         if time.monotonic() > until:
             raise UserError(

@@ -25,7 +25,7 @@ TELL = "veilmap: "
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_BYTES = 5_000_000
 _LOGS_KEPT = 3
-_TIME_TO_END_S = 10.0
+TIME_TO_END_S = 10.0
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 # A process that ran this long was healthy: its next restart has the first pause again.
@@ -155,11 +155,11 @@ class _Child:
         if self._process is not None:
             _signal(self._process, signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_TIME_TO_END_S)
+                self._process.wait(TIME_TO_END_S)
             _signal(self._process, signal.SIGKILL)
             self._process.wait()
         if self._reader is not None:
-            self._reader.join(_TIME_TO_END_S)
+            self._reader.join(TIME_TO_END_S)
         self._log.close()
 
 

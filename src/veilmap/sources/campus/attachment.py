@@ -29,12 +29,12 @@ def attach(
         liking_db += scale_db * noise[:, period]
     best = (at_place_db + liking_db).argmax(axis=0)
     looks = draw.random(fixes.visit.max(initial=0) + 1) < LOOKS_SHARE
-    cell = _keep(best, looks[fixes.visit], at_place_db)
+    cell = kept_cells(best, looks[fixes.visit], at_place_db)
     here_db = network.received_db(world, fixes.true_m, indoors)
     return cell, here_db[cell, np.arange(len(cell))] + fixes.spot_db
 
 
-def _keep(best: Index, looks: Flags, power_db: Array) -> Index:
+def kept_cells(best: Index, looks: Flags, power_db: Array) -> Index:
     """The best cell at the last look, where it still serves; else the best one now."""
     burst = np.arange(len(best))
     kept = best[np.maximum.accumulate(np.where(looks, burst, 0))]

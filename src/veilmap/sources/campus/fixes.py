@@ -43,7 +43,7 @@ class Fixes:
 def locate(world: Campus, stays: Stays, moments: Moments, seed: int, person: int) -> Fixes:
     """Draw the fix of every burst."""
     draw = stream(seed, "campus", "fixes", person)
-    visit = _visits(world, moments, draw)
+    visit = visit_numbers(world, moments, draw)
     place = stays.place[moments.stay]
     spot = place * SPOTS + draw.integers(0, SPOTS, visit.max(initial=0) + 1)[visit]
     spots = len(stays.places_m) * SPOTS
@@ -57,13 +57,13 @@ def locate(world: Campus, stays: Stays, moments: Moments, seed: int, person: int
     error_m = np.where(on_foot, draw.normal(0, WALKING_FIX_M, true_m.shape), resting_m)
     scatter = draw.lognormal(0, 0.3, len(visit))
     accuracy_m = np.round(np.maximum(np.hypot(*error_m.T), WALKING_FIX_M) * scatter, 1)
-    known = _last_known(draw.random(len(visit)) >= LOST_SHARE)
+    known = last_known(draw.random(len(visit)) >= LOST_SHARE)
     spot_db = np.where(moments.walking, 0.0, effect_db[spot])
     reported_m = (true_m + error_m)[known]
     return Fixes(true_m, place_m, reported_m, accuracy_m[known], spot_db, visit)
 
 
-def _visits(world: Campus, moments: Moments, draw: np.random.Generator) -> Index:
+def visit_numbers(world: Campus, moments: Moments, draw: np.random.Generator) -> Index:
     """Numbers that change when the phone moves or takes a new fix; on foot with every burst."""
     slot_s = SLOT_S * np.arange(world.days * DAY_S // SLOT_S + 1)
     longer = np.where(is_night(slot_s), LONGER_BY_NIGHT, 1.0)
@@ -88,6 +88,6 @@ def _at_rest_m(world: Campus, visit: Index, spot: Index, draw: np.random.Generat
     return error_m + jitters * draw.normal(0, JITTER_M, error_m.shape)
 
 
-def _last_known(found: Flags) -> Index:
+def last_known(found: Flags) -> Index:
     """For each burst the last one with a fix; the first one always has one."""
     return np.maximum.accumulate(np.where(found, np.arange(len(found)), 0))

@@ -123,12 +123,10 @@ def _plan(world: Campus, draw: np.random.Generator) -> tuple[Index, Array]:
     likes = 1 / np.arange(1, THIRD_PLACES + 1)
     third = 2 + draw.choice(THIRD_PLACES, chance.shape, p=likes / likes.sum())
     place = np.where(TO_WORK[kind], WORK, third)[goes]
-    return _home_between(place, 3600 * begin_h[goes], 3600 * end_h[goes], world.days * DAY_S)
+    return home_between(place, 3600 * begin_h[goes], 3600 * end_h[goes], world.days * DAY_S)
 
 
-def _home_between(
-    place: Index, begin_s: Array, end_s: Array, until_s: float
-) -> tuple[Index, Array]:
+def home_between(place: Index, begin_s: Array, end_s: Array, until_s: float) -> tuple[Index, Array]:
     """Home first, last, and in every long gap between visits."""
     next_s = np.r_[begin_s, np.inf][1:]
     goes_home = next_s - end_s > HOME_WORTH_S
