@@ -39,7 +39,7 @@ def test_garbage_is_counted_in_the_history_and_the_record_says_that_it_is_simula
     (tmp_path / "results.json").write_text('{"history": [1]}')
     with pytest.raises(UserError, match="there is no user 'u1' in the transcript"):
         attack(tmp_path, AttackSettings.of(target="u1"))
-    with pytest.raises(UserError, match=r"'u1' measured, .*: each was refused as none, or the def"):
+    with pytest.raises(UserError, match=r"'u1' measured, .*: all were refused as malformed"):
         attack(tmp_path, AttackSettings.of(target="u1"), data=crowd)
 
 
