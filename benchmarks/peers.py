@@ -234,11 +234,11 @@ class Peer:
 
 PEERS = {
     "L-BFGS as published": Peer(lbfgs, None),
-    "L-BFGS, till rest": Peer(lbfgs, LBFGS_REST, quick=True),
+    "L-BFGS, stopped at rest": Peer(lbfgs, LBFGS_REST, quick=True),
     "Adam": Peer(adam, None),
-    "Adam, till rest": Peer(adam, ADAM_REST, quick=True),
+    "Adam, stopped at rest": Peer(adam, ADAM_REST, quick=True),
     "torch.func, Adam": Peer(func_adam, None),
-    "torch.func, till rest": Peer(func_adam, ADAM_REST, quick=True),
+    "torch.func, stopped at rest": Peer(func_adam, ADAM_REST, quick=True),
 }
 if find_spec("breaching"):
     PEERS["breaching, Adam"] = Peer(breaching, None)

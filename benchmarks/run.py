@@ -4,7 +4,7 @@
 
 Each benchmark runs in a process of its own, prints its tables, and its figures go into one JSON
 file with the machine and the versions. The file is written whole after every benchmark, so that an
-interrupt keeps what was measured. What a benchmark needs and is not installed is told, and the
+interrupt keeps what was measured. Missing packages of a benchmark are reported, and the
 others go on. ``--quick`` takes small sizes and few repeats: minutes become seconds, and the figures
 are good for nothing but to see that everything runs.
 """

@@ -1,7 +1,9 @@
 """What the project says of itself."""
 
 import ast
+import importlib
 import re
+from functools import reduce
 from importlib.metadata import requires, version
 from pathlib import Path
 
@@ -18,6 +20,18 @@ def test_every_link_between_the_pages_leads_somewhere(page):
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
+def test_the_table_of_rooms_is_that_of_the_tree():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    named = [name for row in rows for name in re.findall(r"\w+", row)]
+    rooms = [
+        path.stem
+        for path in (ROOT / "src" / "veilmap").glob("[a-z]*")
+        if path.suffix in ("", ".py")
+    ]
+    assert sorted(named) == sorted(rooms)
+
+
 def test_every_test_named_in_the_paper_map_exists():
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "paper-map.md").read_text()))
     there = {
@@ -28,6 +42,24 @@ def test_every_test_named_in_the_paper_map_exists():
     }
     assert named
     assert named - there == set()
+
+
+def test_every_function_named_in_the_paper_map_exists():
+    page = (ROOT / "docs" / "paper-map.md").read_text()
+    names = set(re.findall(r"`([a-z_]+(?:\.\w+)+)`", page))
+    found = {name for name in names if is_there(*f"veilmap.{name}".split("."))}
+    assert {name for name in names - found if not name.endswith(".toml")} == set()
+
+
+def is_there(*parts):
+    """Whether the longest importable beginning of the dotted name has the rest as attributes."""
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        return reduce(lambda each, part: getattr(each, part, None), parts[end:], found) is not None
+    return False
 
 
 def test_fewer_than_40_distributions_are_installed_without_extras():

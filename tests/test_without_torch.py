@@ -38,6 +38,7 @@ for module in pkgutil.walk_packages(veilmap.__path__, "veilmap."):
 """
 COMPUTING = (
     "veilmap.attacks.", "veilmap.defences.obfuscation.", "veilmap.federation.reference",
+    "veilmap.maps.torch_map",
     "veilmap.model.",
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from veilmap.auditing.settings import AuditSettings
     from veilmap.defences.step import LearnedStep, PointStep, Turn, UpdateStep
     from veilmap.errors import UserError
+    from veilmap.federation.map_family import MapFamily, Prediction, Sent
     from veilmap.federation.observation import Observation
     from veilmap.federation.plan import Training
     from veilmap.federation.side_knowledge import Header, SideKnowledge
@@ -54,6 +55,7 @@ __all__ = [
     "Header",
     "LearnedStep",
     "LocalData",
+    "MapFamily",
     "Measurements",
     "Method",
     "ModuleMap",
@@ -61,12 +63,14 @@ __all__ = [
     "NetworkMap",
     "Observation",
     "PointStep",
+    "Prediction",
     "Reading",
     "Reconstruction",
     "Reproduction",
     "Run",
     "RunSettings",
     "Scaler",
+    "Sent",
     "SideKnowledge",
     "SignalMap",
     "SweepResult",
@@ -102,6 +106,7 @@ _HOMES = {
     "Comparison": "veilmap.study.comparison",
     "Header": "veilmap.federation.side_knowledge",
     "LearnedStep": "veilmap.defences.step",
+    "MapFamily": "veilmap.federation.map_family",
     "LocalData": "veilmap.local_data",
     "Measurements": "veilmap.measurements",
     "Method": "veilmap.study.methods",
@@ -109,12 +114,14 @@ _HOMES = {
     "Network": "veilmap.model.network",
     "NetworkMap": "veilmap.maps.network_map",
     "Observation": "veilmap.federation.observation",
+    "Prediction": "veilmap.federation.map_family",
     "PointStep": "veilmap.defences.step",
     "Reading": "veilmap.sources.reading",
     "Reconstruction": "veilmap.attacks.reconstruction",
     "Reproduction": "veilmap.reproduction.reproduce",
     "Run": "veilmap.study.train",
     "RunSettings": "veilmap.study.settings",
+    "Sent": "veilmap.federation.map_family",
     "Scaler": "veilmap.local_data",
     "SideKnowledge": "veilmap.federation.side_knowledge",
     "SignalMap": "veilmap.signal_map.signal_map",

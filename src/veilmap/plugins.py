@@ -25,13 +25,19 @@ def registered_class(group: str, own: Mapping[str, type], name: str) -> type:
     """
     if name in own:
         return own[name]
-    found = _foreign(group).get(name)
-    if found is None:
+    found = list(entry_points(group=group, name=name))
+    if not found:
         raise UserError(
             f"unknown {_noun(group)} {shown(name)}; choose one of: "
             f"{', '.join(registered_names(group, own))}, or install the package that has it"
         )
-    return _loaded(found)
+    if len(found) > 1:
+        packages = sorted(point.dist.name for point in found if point.dist)
+        raise UserError(
+            f"{_noun(group)} {shown(name)} is registered by {' and '.join(packages)}; "
+            "uninstall one of them"
+        )
+    return _loaded(found[0])
 
 
 def package_of(group: str, name: str) -> str | None:

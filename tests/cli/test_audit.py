@@ -101,7 +101,10 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
         (["--jobs", "0"], "jobs must be at least 1, got 0"),
         (["--max-rmse-los", "1"], "max-rmse-loss"),
         (["--tiles", "foo"], "tiles must be a web address"),
-        (["--method", "search", "search"], "method names one twice: search, search"),
+        (
+            ["--method", "search", "search"],
+            "error: method names 'search' twice; leave",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_and_code_2(capsys, file, tmp_path, words, message):
@@ -160,7 +163,6 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_pa
     assert running.returncode in ((130,) if presses == 1 else (130, -signal.SIGINT)), err
     # The last one may be on the disk and not yet counted.
     assert err in [
-        f"stopped; {counted} of 120 runs are kept in {tmp_path / 'a'}; "
-        "rerun the command to resume\n"
+        f"stopped; {counted} of 120 runs kept in {tmp_path / 'a'}; rerun the command to resume\n"
         for counted in (kept, kept - 1)
     ]

@@ -48,7 +48,7 @@ def test_a_budget_for_fewer_rounds_than_there_were_is_no_secret(capsys, campus_f
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--defence", "fartest"], "unknown defence 'fartest'; choose from: diverse, farthest"),
+        (["--defence", "fartest"], "unknown defence 'fartest'; choose one of: diverse, farthest"),
         (["--defence", "diverse:eps=0"], "eps_m must be a finite number of metres above 0, got 0"),
         (["--defence", "diverse:eps=nan"], "eps_m must be a finite number of metres above 0"),
         (["--defence", "dp:epsilon=1", "diverse"], "write dp last"),

@@ -74,7 +74,7 @@ def test_two_sweeps_can_be_compared(capsys, spec, campus_file, tmp_path):
         (("rate =", "rat ="), "cannot fill"),
         (("learning_rate={rate}", "learning={rate}"), "unknown setting 'learning'"),
         (('kind = "above"', 'kind = "abov"'), "unknown kind of claim 'abov'"),
-        (('method = "first_layer"', 'method = "neuron"'), "unknown method 'neuron'"),
+        (('method = "first_layer"', 'method = "neuron"'), "unknown attack 'neuron'"),
         (("[[runs]]", "[[run]]"), "unknown setting 'run'"),
     ],
 )

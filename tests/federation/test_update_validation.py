@@ -57,7 +57,7 @@ def test_one_weight_that_is_not_finite_is_enough(value):
         (with_one(101), 5, "an update of length 101, above the 100 of --most-norm", True),
         (with_one(3e38), 5, r"an update of length 3e\+38", True),
         (with_one(0), 0, "0 points, and 1 to 100,000 are taken", False),
-        (with_one(0), 100_001, "100001 points", False),
+        (with_one(0), 100_001, "100,001 points", False),
     ],
 )
 def test_what_is_refused_says_why_and_whether_a_curious_server_can_read_it(

@@ -67,7 +67,7 @@ HOSTILE = {
     "another type": (answer(np.zeros(SIZE)), "not float32"),
     "huge": (answer(ZERO + np.float32(1e6)), "length"),
     "no points": (answer(ZERO, 0), "0 points"),
-    "a billion points": (answer(ZERO, 10**9), "1000000000 points"),
+    "a billion points": (answer(ZERO, 10**9), "1,000,000,000 points"),
     "half a point": (answer(ZERO, 0.5), "0.5 points"),
     "nothing": (RecordDict(), "malformed reply"),
     "no array": (RecordDict({METRICS: MetricRecord({N: 5})}), "malformed reply"),

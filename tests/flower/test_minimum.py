@@ -1,6 +1,8 @@
 import pytest
 
 from tests.flower.making import make_campaign
+from tests.study.foreign_attacks import install
+from tests.study.foreign_steps import First, Noise
 from veilmap.defences.dp import DifferentialPrivacy
 from veilmap.defences.gaussian import epsilon_of
 from veilmap.errors import UserError
@@ -122,3 +124,26 @@ def test_the_budget_is_spent_after_as_many_updates_as_it_pays_for():
 def test_demands_that_are_none_are_refused(wrong, message):
     with pytest.raises(UserError, match=message):
         Minimum(**wrong)
+
+
+def test_a_node_knows_steps_of_installed_packages_by_name(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    here = "tests.study.foreign_steps"
+    install(tmp_path, "veilmap.defences", first=f"{here}:First", noise=f"{here}:Noise")
+    minimum = Minimum(defence=("first:num=2",))
+    assert minimum.steps(steps_of("diverse", "noise:sigma=0.5")) == (First(2), Noise(0.5))
+    with pytest.raises(
+        UserError, match=r"unknown defence 'second'; .*install the package that has"
+    ):
+        Minimum(defence=("second",))
+
+
+def test_the_noise_of_any_step_counts_for_the_budget():
+    counted = type("Counted", (Noise,), {"mu": 0.25})()
+    assert mu_of_update([First(), counted]) == 0.25
+    assert mu_of_update([First(), Noise()]) is None
+
+
+def test_a_budget_for_positions_comes_before_all_other_steps_on_points():
+    minimum = Minimum(defence=("random:num=5", "geoind", "dp:epsilon=1"))
+    assert names(minimum.steps(())) == ["geoind", "random", "dp"]

@@ -235,7 +235,7 @@ def test_a_round_may_be_shorter_than_a_second():
 
 ONE = [at((100, 100))]
 MISUSES = {
-    "locations": ((ONE, [[1, 1], [2, 2]]), {"clouds": []}, r"got shape \(2, 2\) for 1 rounds"),
+    "locations": ((ONE, [[1, 1], [2, 2]]), {"clouds": []}, r"got shape \(2, 2\) for 1 round"),
     "clouds": ((ONE, [[1, 1]]), {"clouds": []}, "clouds must be one per round, got 0 for 1"),
     "a cloud": ((ONE, [[1, 1]]), {"clouds": [([1], [1])]}, "cloud 1 of 1 must have one row"),
     "interval": ((ONE, [[1, 1]]), {"interval_s": 0.0}, "interval_s must be above 0 seconds"),

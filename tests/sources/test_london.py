@@ -212,5 +212,5 @@ def test_a_world_that_cannot_be_is_refused():
 
 def test_contributors_that_cannot_be_told_apart_are_refused(monkeypatch):
     monkeypatch.setattr(people, "MOST_EXCHANGES", 1)
-    with pytest.raises(UserError, match="933 contributors cannot be told apart in 64 km"):
+    with pytest.raises(UserError, match="933 contributors cannot be distinguished in 64 km"):
         london.uploads(0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.errors import UserError, refuse, shown
+from veilmap.federation.map_family import Differentiable
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.metrics.clouds import cloud_faults
@@ -59,6 +60,11 @@ def attacked(attack: Attack, name: str, given: AttackInput) -> list[Reconstructi
     found = attack.attack(given)
     refuse(UserError(f"attack {name} must return {fault}") for fault in _faults(found, given))
     return found
+
+
+def reads_gradients(header: Header) -> bool:
+    """For attacks that need ∇w of a differentiable model, and nothing of its layers."""
+    return isinstance(header.map, Network | Differentiable)
 
 
 def reads_dense(header: Header) -> bool:

@@ -22,10 +22,10 @@ from veilmap.local_data import Scaler
 class FirstLayer:
     """The location x_DLG of Lemma 1 from all hidden units of the first layer.
 
-    The location found is the mean of the ratios inside the area, weighted by |Δb1[h]|: a unit that
-    learned little, or whose points pull in opposite directions, has a ratio far away and is left
-    out. The cloud is those ratios with their weights. If none is inside, the location is the ratio
-    of the sums.
+    The location is the mean of the ratios inside the area, weighted by |Δb1[h]|. The ratio of a
+    unit that learned little, or whose points pull in opposite directions, lies far away and is left
+    out. The cloud consists of those ratios with their weights. If no ratio is inside, the location
+    is the ratio of the sums.
     """
 
     name = "first_layer"
@@ -49,9 +49,9 @@ class FirstLayer:
         matrix, bias = _first_layer(header, observation)
         if not bias.any():
             return Reconstruction.nothing(observation)
-        told = bias != 0
-        ratios_m = header.side_knowledge.scaler.metres(matrix[told] / bias[told, None])
-        weights = np.abs(bias[told])
+        learned = bias != 0
+        ratios_m = header.side_knowledge.scaler.metres(matrix[learned] / bias[learned, None])
+        weights = np.abs(bias[learned])
         inside = header.side_knowledge.area.contains(ratios_m)
         if inside.any():
             cloud = Cloud(ratios_m[inside], weights[inside] / weights[inside].sum())

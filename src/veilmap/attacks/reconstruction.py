@@ -1,4 +1,4 @@
-"""What an attack on one update comes to."""
+"""The result of an attack on one update."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +11,7 @@ from veilmap.federation.observation import Observation
 
 
 class Outcome(Enum):
-    """How an attack ended; the value says it in words, with the cure where there is one."""
+    """How an attack ended; the value explains it, with the cure where there is one."""
 
     CONVERGED = "the location stayed still for the required number of iterations"
     OUT_OF_ITERATIONS = "max_iterations was reached; raise it, learning_rate or still_m"
@@ -57,11 +57,11 @@ class Reconstruction:
         cosine: of the leaked gradient and the one that the result explains it by; NaN if the attack
             does not explain the update.
         iterations: of the optimiser; 0 where there is none.
-        seconds: spent on this attack; a batch's time is shared equally.
+        seconds: spent on this attack; the time of a batch is divided equally.
         outcome: how it ended.
-        cloud: the whole distribution found; that of a single location where a method sees no more.
-        start: which of several starts of the same update this was.
-        path_m: the dummy location at every iteration, if asked for.
+        cloud: the whole distribution found; a single location if the method finds no more.
+        start: its number among several starts of the same update.
+        path_m: the dummy location at every iteration, if it was kept.
     """
 
     round: int
@@ -110,6 +110,6 @@ class Reconstruction:
 
     @classmethod
     def nothing(cls, observation: Observation) -> "Reconstruction":
-        """Of an update that is zero, at least in what an attack reads of it."""
+        """For an update that is zero in everything that an attack reads."""
         nowhere = np.full(2, np.nan)
         return cls.of(observation, nowhere, cosine=0.0, seconds=0.0, outcome=Outcome.NO_SIGNAL)

@@ -1,4 +1,4 @@
-"""What the server sees under secure aggregation: the weighted sum of a round, and nobody's part."""
+"""What the server sees under secure aggregation: only the weighted sum of each round."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -14,7 +14,7 @@ SUM = "the sum of all users"
 def secure_sum(observations: Iterable[Observation]) -> Iterator[Observation]:
     """One observation per round: w_t = Σ n_t^k/n_t w_t^k with n_t points.
 
-    All attacks work on it unchanged: it is the update of one user who has everybody's points.
+    Attacks need no change: it looks like the update of one user who has everybody's points.
     """
     for _, of_round in groupby(observations, key=lambda each: each.round):
         n, total = 0, np.zeros(())

@@ -4,8 +4,8 @@ With the layer inputs h_l and the back-propagated δ_l = ∂F/∂z_l the block o
 (W_l, b_l) is δ_l (h_l, 1)ᵀ. Products of such blocks are products of their factors: three matrix
 products per candidate, thousands of candidates in one call.
 
-All tensors carry a leading axis of updates and a second one of points: x is (updates, points, 2).
-Weights that all updates share, or points at which all are looked at, have a leading axis of 1.
+All tensors have a leading axis of updates and a second one of points: x is (updates, points, 2).
+Weights or points that all updates share have a leading axis of 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,12 +80,12 @@ def factors(network: Network, blocks: Blocks, x: Tensor) -> Factors:
 
 
 def _folding(matrix: Tensor) -> Tensor:
-    """Without its axis if all updates share it: then torch makes one product of all points."""
+    """Without its leading axis if all updates share it, so that torch makes a single product."""
     return matrix[0] if len(matrix) == 1 else matrix
 
 
 def _affine(h: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """W h + b; adding b within the product saves a pass over the result."""
+    """W h + b; adding b in the product saves a pass over the result."""
     if matrix.ndim == 2:
         return torch.nn.functional.linear(h, matrix, bias[0])
     return torch.baddbmm(bias[:, None], h.expand(len(matrix), -1, -1), matrix.mT)

@@ -25,6 +25,7 @@ from veilmap.measurements import Measurements
 from veilmap.report.frame.policy import tile_origin
 from veilmap.report.page.page import page_html, page_mode
 from veilmap.sources.reader import read
+from veilmap.wording import counted
 
 
 def audit(
@@ -94,8 +95,9 @@ def _run(
     if folder is not None and plan.redact:
         removed = folder.drop_positions()
         if removed:
+            files = counted(removed, "file")
             progress.on_message(
-                f"removed {removed} files with positions of an earlier audit from {folder.path}"
+                f"removed {files} with positions of an earlier audit from {folder.path}"
             )
 
     def begin(trials: int, cached: int) -> None:

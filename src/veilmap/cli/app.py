@@ -3,7 +3,7 @@
 import sys
 from errno import EDQUOT, EFBIG, ENOSPC, EROFS
 from io import TextIOWrapper
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -86,7 +86,7 @@ def run(arguments: list[str] | None) -> None:
         with checked_output(), renamed_shown():
             make_app()(with_new_options(arguments), exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
-        _end(str(error))
+        _end(_said(error))
     except ImportError as error:
         missing = _missing(error)
         if missing is None:
@@ -95,6 +95,12 @@ def run(arguments: list[str] | None) -> None:
         _end(f"{missing} is not installed; {way_out}")
     except OSError as error:
         _end(_unforeseen(error))
+
+
+def _said(error: Exception) -> str:
+    """The parser wraps what a check of ours says of an option."""
+    faults = getattr(error.__cause__, "errors", list[Any])()
+    return "; ".join(each["msg"].removeprefix("Value error, ") for each in faults) or str(error)
 
 
 def _end(message: str) -> NoReturn:

@@ -27,6 +27,7 @@ from veilmap.study.degenerate import ONE_PLACE, is_one_place
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.run_folder import RunFolder
+from veilmap.wording import counted
 
 DlgOptions = Annotated[DlgSettings, grouped("dlg", 1)]
 SearchOptions = Annotated[Search, grouped("search", 2)]
@@ -139,7 +140,8 @@ def _draw(run: AttackRun) -> dict[str, bytes]:
 def _show(run: AttackRun) -> None:
     known, who = run.header.side_knowledge, run.target
     who = who if run.settings.who.secure_aggregation else f"user {who}"
-    say(f"{who}: {len(run.norms)} rounds{_every(run)}, {run.configuration}, {_size(run)}")
+    rounds = counted(len(run.norms), "round")
+    say(f"{who}: {rounds}{_every(run)}, {run.configuration}, {_size(run)}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
         say("this user takes no part in the defence")
@@ -163,21 +165,21 @@ def _show(run: AttackRun) -> None:
     for line in unplaced(run):
         say(f"\n{line}")
     for name, scores in run.scores.items():
-        if told := verdict(name, scores):
-            say(f"\n{told}")
+        if finding := verdict(name, scores):
+            say(f"\n{finding}")
 
 
 def _work(run: AttackRun) -> dict[str, list[str]]:
-    """How well each method explained the updates, and what it took."""
+    """How well each method explained the updates, and its cost."""
     rows: dict[str, list[str]] = {}
     for name, found in run.found.items():
-        scores, walked = run.scores[name], name == "dlg"
+        scores, iterates = run.scores[name], name == "dlg"
         unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
         cells = {
             "cosine, median": _cosine(found),
             "places found": str(len(scores.places)),
-            "iterations, mean": scores.text("iterations", ",.0f") if walked else UNDEFINED,
-            "  ran out of them": f"{unfinished:.0%}" if walked else UNDEFINED,
+            "iterations, mean": scores.text("iterations", ",.0f") if iterates else UNDEFINED,
+            "  ran out of them": f"{unfinished:.0%}" if iterates else UNDEFINED,
             "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
         }
         for text, cell in cells.items():
@@ -191,17 +193,18 @@ def _cosine(found: Sequence[Reconstruction]) -> str:
 
 
 def unplaced(run: AttackRun) -> Iterator[str]:
-    """Of each attack that names no location in some rounds, in how many and why."""
+    """For each attack without a location in some rounds, how many and why."""
     for name, found in run.found.items():
         why = Counter(each.outcome for each in found if not isfinite(each.xy_m.sum()))
         for outcome, count in why.items():
-            yield f"{name} names no location in {count:,} of {len(found):,} rounds: {outcome.value}"
+            rounds = f"{count:,} of {counted(len(found), 'round')}"
+            yield f"{name} names no location in {rounds}: {outcome.value}"
 
 
 def verdict(name: str, scores: Scores) -> str | None:
-    """What is to be said of an attack that random points would beat by EMD.
+    """A sentence on an attack whose EMD is no better than that of random points.
 
-    It found nothing, unless single places are near all the same.
+    It found nothing, unless single locations are close nevertheless.
     """
     if not _is_beaten(scores.emd_m, scores.emd_random_m):
         return None

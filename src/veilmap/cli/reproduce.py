@@ -7,8 +7,7 @@ from cyclopts import Parameter
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions
-from veilmap.cli.running import other_data, trials_shown
-from veilmap.cli.timing import Pace
+from veilmap.cli.running import RunOptions, Runs, run_with
 from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims
 from veilmap.reproduction.labels import paper_specs
@@ -22,15 +21,10 @@ def reproduce_(
     *,
     list: bool = False,
     out: Path = Path("reproduction"),
-    data: str | None = None,
-    cell: str | None = None,
-    target: str | None = None,
     seeds: int = SEEDS,
-    quick: bool = False,
     beside: Path | None = None,
     page: Path | None = None,
-    jobs: int | None = None,
-    fresh: bool = False,
+    runs: Runs = RunOptions(),
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
 ) -> None:
@@ -43,15 +37,9 @@ def reproduce_(
         labels: as in the paper, such as tab:radiocells; "all" for everything.
         list: name all labels, and run nothing.
         out: folder for runs, rows (Parquet and JSON), pictures and the board (Markdown and HTML).
-        data: measurements in place of the simulated ones: a file, a folder or an archive.
-        cell: the cell in them; the densest by default.
-        target: the user to attack, or how the name begins; the densest by default.
         seeds: how often everything is run.
-        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
         beside: the --out of a reproduction on other data, whose findings stand beside these.
         page: also write the board as this Markdown file, with its pictures in a folder beside it.
-        jobs: how many runs at once; by default one per core.
-        fresh: compute again what is cached in out.
     """
     if list:
         _show_labels()
@@ -59,24 +47,8 @@ def reproduce_(
     if not labels:
         raise UserError("no label is given; name some, or all, or look them up with --list")
     paper_specs(labels)  # refuses unknown ones before the data are read
-    given = other_data(data, columns, reading)
-    pace = Pace()
-    with trials_shown(out, pace) as shown:
-        done = reproduce(
-            labels,
-            out=out,
-            data=given,
-            cell=cell,
-            target=target,
-            seeds=seeds,
-            quick=quick,
-            beside=beside,
-            page=page,
-            jobs=jobs,
-            fresh=fresh,
-            progress=shown,
-        )
-    say(pace.words())
+    with run_with(runs, columns, reading, out) as keywords:
+        done = reproduce(labels, seeds=seeds, beside=beside, page=page, **keywords)
     _show(done.board)
     say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")
 

@@ -1,25 +1,59 @@
-"""What the commands that run many trials share: their data, a progress bar, Ctrl-C."""
+"""What the commands that run many trials share: their options, a progress bar, Ctrl-C."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
+from veilmap.cli.file_options import grouped
 from veilmap.cli.interrupts import say_what_is_kept
 from veilmap.cli.timing import Pace
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.trial import Trial
-from veilmap.measurements import Measurements
 from veilmap.output import refuse_no_folder
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.wording import counted
 
 
-def other_data(data: str | None, columns: Columns, reading: Reading) -> Measurements | None:
-    """The measurements given in place of those that a spec names."""
-    return None if data is None else read_and_say(data, columns, reading)
+@dataclass(frozen=True)
+class RunOptions:
+    """What is run, and how.
+
+    Attributes:
+        data: measurements in place of those that are named; a file, a folder or an archive.
+        cell: the cell in them; the densest by default.
+        target: the user to attack, or how the name begins; the densest by default.
+        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
+        jobs: how many runs at once; by default one per core.
+        fresh: compute again what is cached in out.
+    """
+
+    data: str | None = None
+    cell: str | None = None
+    target: str | None = None
+    quick: bool = False
+    jobs: int | None = None
+    fresh: bool = False
+
+
+Runs = Annotated[RunOptions, grouped("Runs", 1)]
+
+
+@contextmanager
+def run_with(
+    options: RunOptions, columns: Columns, reading: Reading, out: Path
+) -> Iterator[dict[str, Any]]:
+    """The keywords of ``sweep`` and ``reproduce``; their progress is shown."""
+    data = None if options.data is None else read_and_say(options.data, columns, reading)
+    pace = Pace()
+    with trials_shown(out, pace) as shown:
+        yield {**vars(options), "data": data, "out": out, "progress": shown}
+    say(pace.words())
 
 
 @contextmanager
@@ -40,7 +74,7 @@ def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
             bar.advance(job)
 
         def stopped() -> str:
-            kept = f"{counts['done']:,} of {counts['all']:,} runs are kept in {out}"
+            kept = f"{counts['done']:,} of {counted(counts['all'], 'run')} kept in {out}"
             return f"stopped; {kept}; rerun the command to resume"
 
         with say_what_is_kept(bar, stopped):

@@ -5,8 +5,7 @@ from statistics import fmean, stdev
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.file_options import ColumnOptions, ReadingOptions
-from veilmap.cli.running import other_data, trials_shown
-from veilmap.cli.timing import Pace
+from veilmap.cli.running import RunOptions, Runs, run_with
 from veilmap.metrics.figure_names import MAIN, figure_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
@@ -19,13 +18,8 @@ def sweep_(
     file: Path,
     *,
     out: Path = Path("sweep"),
-    data: str | None = None,
-    cell: str | None = None,
-    target: str | None = None,
     seeds: int = 3,
-    quick: bool = False,
-    jobs: int | None = None,
-    fresh: bool = False,
+    runs: Runs = RunOptions(),
     columns: ColumnOptions = Columns(),
     reading: ReadingOptions = Reading(),
 ) -> None:
@@ -38,30 +32,10 @@ def sweep_(
     Args:
         file: the grid, a TOML file.
         out: folder for runs, rows (Parquet and JSON) and pictures.
-        data: measurements in place of those that the file names.
-        cell: the cell in them; the densest by default.
-        target: the user to attack, or how the name begins; the densest by default.
         seeds: how often everything is run.
-        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
-        jobs: how many runs at once; by default one per core.
-        fresh: compute again what is cached in out.
     """
-    given = other_data(data, columns, reading)
-    pace = Pace()
-    with trials_shown(out, pace) as shown:
-        result = sweep(
-            file,
-            out=out,
-            data=given,
-            cell=cell,
-            target=target,
-            seeds=seeds,
-            quick=quick,
-            jobs=jobs,
-            fresh=fresh,
-            progress=shown,
-        )
-    say(pace.words())
+    with run_with(runs, columns, reading, out) as keywords:
+        result = sweep(file, seeds=seeds, **keywords)
     _show(result)
     say(f"\nwrote {out}: {', '.join(('results.json', 'rows.parquet', *result.pictures))}")
 

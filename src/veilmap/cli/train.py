@@ -30,6 +30,7 @@ from veilmap.rounds import SPLITS, Split
 from veilmap.shell import option_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
+from veilmap.strategy import as_text
 from veilmap.study.degenerate import degenerate
 from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
@@ -125,6 +126,8 @@ def _announce(prepared: Prepared) -> None:
     facts.add_row("area", f"{width_km:.2f} km x {height_km:.2f} km")
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
     facts.add_row("rounds", f"{rounds}, clock of {prepared.data.timezone}")
+    if not isinstance(plan.map, Network):
+        facts.add_row("map", as_text(plan.map))
     facts.add_row("training", f"{plan.training.name}, {knobs}{rule}")
     facts.add_row("defence", _defence(settings.protection))
     if plan.broken:

@@ -17,7 +17,7 @@ LEAST_PER_M = 1e-7
 
 @dataclass(frozen=True)
 class GeoIndistinguishability:
-    """Move each point so that places at distance r are told apart by a factor e^{εr} at most.
+    """Move each point: output densities of places at distance r differ at most by e^{εr}.
 
     The noise is drawn in projected metres: in degrees it would be squeezed from west to east.
     Positions alone are covered: the signal strength, which says something of the place, the time
@@ -55,11 +55,12 @@ class GeoIndistinguishability:
         }
 
     def spent(self, turns: Sequence[Figures]) -> Figures:
-        """What n points spend together: n·ε, because the noise is drawn anew for every point.
+        """What n points spend together: n·ε, because the noise is independent for every point.
 
-        Two whole traces that are nowhere farther apart than r metres are told apart by a factor
-        e^{nεr}; a point that comes again in a later round, as in cumulative online learning,
-        counts again. The two ε at 100 m, about a block of houses, are plain numbers.
+        Output densities of two whole traces that are nowhere farther apart than r metres differ by
+        a factor of at most e^{nεr}; a point that comes again in a later round, as in cumulative
+        online learning, counts again. The two ε at 100 m, about a block of houses, are plain
+        numbers.
         """
         points = sum(turn["points"] for turn in turns)
         return {

@@ -10,7 +10,7 @@ from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 from veilmap.strategy import as_text
 
-# Learning anew whenever the data have doubled: ten times for a thousandfold past.
+# Learn again whenever the data have doubled: ten times for a thousandfold past.
 OUTGROWN = 2
 
 
@@ -29,7 +29,7 @@ class Experience:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A step ready to act, what learning told, and how long it took; nothing if it knew already."""
+    """A step ready to act, with figures and duration of learning (empty if done before)."""
 
     acting: PointStep
     figures: Figures = field(default_factory=dict)

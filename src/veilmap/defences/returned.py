@@ -58,7 +58,7 @@ def _is_figure(item: tuple[Any, Any]) -> bool:
 def _wrong(step: Step, method: str, demand: str, returned: Any) -> UserError:
     return UserError(
         f"{method} of defence {step.name} must return {demand}, with figures as numbers by name, "
-        f"got {shown(returned)}; mend it there"
+        f"got {shown(returned)}; fix it there"
     )
 
 

@@ -7,7 +7,7 @@ family is a frozen dataclass whose fields are its settings. The paper's network 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from veilmap.model.network import Floats, Network
 from veilmap.strategy import Named, as_text
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from veilmap.federation.plan import Plan
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -74,6 +76,14 @@ class MapFamily(Named, Protocol):
 
     def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
         """The map at positions in metres."""
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """A family whose weights are those of a torch module, flat in the order of its parameters."""
+
+    def module(self) -> "nn.Module":
+        """A new module from standardised positions to the deviation from the labels' offset."""
 
 
 def flat_change(before: Arrays, after: Arrays) -> Floats:

@@ -21,7 +21,7 @@ from veilmap.federation.update_validation import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
 
-# Beyond what anybody trains by, in a run or in what is told of one.
+# Larger values are errors, in a run or in a transcript.
 MOST_EPOCHS = 100_000
 MOST_POINTS = 10**12
 

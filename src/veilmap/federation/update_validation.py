@@ -12,6 +12,7 @@ from veilmap.defences.step import Step
 from veilmap.errors import out_of_range
 from veilmap.federation.map_family import Arrays
 from veilmap.model.network import Network
+from veilmap.wording import counted
 
 NOT_FINITE = "numbers that are not finite"
 
@@ -55,7 +56,7 @@ class Vetting:
         if not all(np.isfinite(sent).all() for sent in message.values()):
             return Refusal(NOT_FINITE)
         if not 1 <= n <= self.most_points:
-            return Refusal(f"{n} points, and 1 to {self.most_points:,} are taken")
+            return Refusal(f"{counted(n, 'point')}, and 1 to {self.most_points:,} are taken")
         norm = self._norm(message, state)
         if norm > self.most_norm:
             why = f"an update of length {norm:.3g}, above the {self.most_norm:g} of --most-norm"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.measurements import Measurements
+from veilmap.wording import counted
 
 # Of the distinct places along each axis; a few far ones would shrink all others to a spot.
 _STRAY_SHARE = 0.005
@@ -43,7 +44,7 @@ def overview(data: Measurements, most_users: int = 2) -> Maps:
     if len(data.users) == 1:
         return each_user(data)
     frame = frame_around(data.xy_m)
-    everybody = _panel(f"all {len(data.users):,} users", data, frame, frame)
+    everybody = _panel(f"all {counted(len(data.users), 'user')}", data, frame, frame)
     densest = [_panel(title, mine, frame, frame) for title, mine in _densest(data, most_users)]
     return Maps((everybody, *densest), _range_dbm(data))
 

@@ -10,7 +10,7 @@ from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.metrics.weighted_points import Points, Weights
 
-Cloud = tuple[Points, Weights]  # one round's points and weights
+WeightedPoints = tuple[Points, Weights]  # one round's points and weights
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Pool:
         return len(self.weights)
 
 
-def in_area(cloud: Cloud, area: Area) -> Cloud:
+def in_area(cloud: WeightedPoints, area: Area) -> WeightedPoints:
     """The part of a cloud that lies in the area and has weight, perhaps empty; weights sum to 1.
 
     The attacker knows the area and would discard the rest too; the paper leaves out locations
@@ -36,7 +36,7 @@ def in_area(cloud: Cloud, area: Area) -> Cloud:
     return xy_m[usable], weights[usable] / weights[usable].sum()
 
 
-def pool(clouds: Sequence[Cloud], counts: Sequence[int]) -> Pool:
+def pool(clouds: Sequence[WeightedPoints], counts: Sequence[int]) -> Pool:
     """All clouds together, each with the weight of the points that its round counts."""
     sizes = [len(weights) for _, weights in clouds]
     weighted = [weights * count for (_, weights), count in zip(clouds, counts, strict=True)]
@@ -47,7 +47,7 @@ def pool(clouds: Sequence[Cloud], counts: Sequence[int]) -> Pool:
     )
 
 
-def cloud_faults(clouds: Sequence[Cloud]) -> Iterator[UserError]:
+def cloud_faults(clouds: Sequence[WeightedPoints]) -> Iterator[UserError]:
     """Why the clouds cannot be scored; positions that are not finite are no reason."""
     for number, cloud in enumerate(clouds, 1):
         xy_m, weights = np.asarray(cloud[0], np.float64), np.asarray(cloud[1], np.float64)

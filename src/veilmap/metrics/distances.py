@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.local_data import LocalData
-from veilmap.metrics.clouds import Cloud
+from veilmap.metrics.clouds import WeightedPoints
 from veilmap.metrics.transport import emd_m, emds_m
 from veilmap.metrics.weighted_points import Points, Weights
 from veilmap.streams import stream
@@ -39,7 +39,7 @@ def random_emd_m(true_m: Points, area: Area, points: int, seed: int) -> tuple[fl
     return tuple(emds_m(true_m, guesses, projections=FEWER_PROJECTIONS))
 
 
-def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[Cloud]) -> float | None:
+def round_emd_m(truth: Sequence[LocalData], clouds: Sequence[WeightedPoints]) -> float | None:
     """The median over rounds of the EMD between a round's cloud and its true points.
 
     A round without a cloud counts as infinitely far.

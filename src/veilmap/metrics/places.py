@@ -12,6 +12,7 @@ from scipy.spatial import KDTree
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.metrics.hours import Hours
 from veilmap.metrics.weighted_points import Points, Weights, as_arrays, point_set_faults
+from veilmap.wording import counted
 
 # Far finer than a place, and coarse enough that 40,000 points fall on a few thousand squares.
 _SQUARE_M = 5.0
@@ -162,7 +163,8 @@ def _faults(
 ) -> Iterator[UserError]:
     yield from point_set_faults([xy_m], [weights])
     if hours is not None and len(hours) != len(xy_m):
-        yield UserError(f"hours must be one per point, got {len(hours):,} for {len(xy_m):,} points")
+        points = counted(len(xy_m), "point")
+        yield UserError(f"hours must be one per point, got {len(hours):,} for {points}")
     if not (isfinite(radius_m) and radius_m > 0):
         yield out_of_range("radius_m", "above 0 metres", radius_m)
     if most < 1:

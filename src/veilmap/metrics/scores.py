@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.local_data import LocalData
-from veilmap.metrics.clouds import Cloud, Pool, cloud_faults, in_area, pool
+from veilmap.metrics.clouds import Pool, WeightedPoints, cloud_faults, in_area, pool
 from veilmap.metrics.distances import (
     centroid_distances_m,
     emds_or_none_m,
@@ -26,6 +26,7 @@ from veilmap.metrics.distances import (
 from veilmap.metrics.hours import Hours
 from veilmap.metrics.places import Place, find_places, likely_home
 from veilmap.metrics.recall import home_error_m, recall, work_error_m
+from veilmap.wording import counted
 
 UNDEFINED = "-"
 _TRUE_PLACES = 5
@@ -110,7 +111,7 @@ class Scores:
 def score(
     truth: Sequence[LocalData] | None,
     found_m: ArrayLike,
-    clouds: Sequence[Cloud],
+    clouds: Sequence[WeightedPoints],
     *,
     n: Sequence[int],
     area: Area,
@@ -205,7 +206,7 @@ def _faults(
     rounds: int,
     truth: Sequence[LocalData] | None,
     found_m: NDArray[np.float64],
-    clouds: Sequence[Cloud],
+    clouds: Sequence[WeightedPoints],
     interval_s: float,
     per_round: Mapping[str, NDArray[np.float64]],
 ) -> Iterator[UserError]:
@@ -213,20 +214,24 @@ def _faults(
     if found_m.shape != (rounds, 2) and (rounds or found_m.size):
         yield UserError(
             f"found_m must be one row (x, y) per round, got shape {found_m.shape} "
-            f"for {rounds:,} rounds"
+            f"for {counted(rounds, 'round')}"
         )
     if len(clouds) != rounds:
-        yield UserError(f"clouds must be one per round, got {len(clouds):,} for {rounds:,} rounds")
+        yield UserError(
+            f"clouds must be one per round, got {len(clouds):,} for {counted(rounds, 'round')}"
+        )
     if not (isfinite(interval_s) and interval_s > 0):
         yield out_of_range("interval_s", "above 0 seconds", interval_s)
     for name, values in per_round.items():
         if values.shape != (rounds,) or not np.isfinite(values).all():
             yield UserError(
                 f"{name} must be one finite value per round, got shape {values.shape} with "
-                f"{int((~np.isfinite(values)).sum()):,} not finite for {rounds:,} rounds"
+                f"{int((~np.isfinite(values)).sum()):,} not finite for {counted(rounds, 'round')}"
             )
     if truth is not None and len(truth) != rounds:
-        yield UserError(f"truth must be one per round, got {len(truth):,} for {rounds:,} rounds")
+        yield UserError(
+            f"truth must be one per round, got {len(truth):,} for {counted(rounds, 'round')}"
+        )
     for number, this in enumerate(truth or (), 1):
         if len(this) == 0:
             yield UserError(f"round {number:,} of {rounds:,} has no true points; leave it out")

@@ -57,7 +57,7 @@ def point_set_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iter
         elif mass.shape != (len(xy_m),):
             yield UserError(
                 f"the weights of {which} must be one per point, got shape {mass.shape} "
-                f"for {len(xy_m):,} points"
+                f"for {counted(len(xy_m), 'point')}"
             )
         # NaN is not at least 0, and the sum of an infinite weight is infinite.
         elif not (mass.min() >= 0 and 0 < mass.sum() < np.inf):

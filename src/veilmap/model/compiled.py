@@ -1,4 +1,4 @@
-"""Local SGD of a network whose first hidden layer is ReLU, compiled; for those who have numba.
+"""Local SGD of a network whose first hidden layer is ReLU, compiled; requires numba.
 
 A matrix product cannot know that half of the ReLU units are off for a row, or dropped. Here each
 row has a list of the units that are on, and each unit one of the rows for which it is on; of W_2

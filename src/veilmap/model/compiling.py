@@ -1,4 +1,4 @@
-"""Compiling with numba, for those who have it.
+"""Compilation with numba, if it is installed.
 
 What is compiled is kept beside the source until its file changes.
 """

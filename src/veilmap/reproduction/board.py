@@ -11,6 +11,7 @@ from veilmap.sweeping.decision import Decision, Outcome
 from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import DLG, SpecResult, decisions
+from veilmap.wording import counted
 
 # The paper's own attacker decides; the others stand beside it.
 THE_PAPERS = DLG
@@ -177,7 +178,7 @@ def _effect(decision: Decision) -> str:
         return f"{_signed(name.factor * decision.effects[0])}, one seed"
     mean = _signed(name.factor * interval.mean)
     low, high = (_signed(name.factor * each) for each in (interval.low, interval.high))
-    return f"{mean} ({low} to {high}), {interval.count} seeds"
+    return f"{mean} ({low} to {high}), {counted(interval.count, 'seed')}"
 
 
 def _signed(value: float) -> str:

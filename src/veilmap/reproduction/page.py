@@ -58,7 +58,7 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """For those who do not see the bar."""
+        """The text alternative of the bar."""
         return _in_words(self.counts)
 
     def shares(self) -> Iterator[tuple[Outcome, float, float]]:

@@ -31,7 +31,7 @@ FORMATS = (
     "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M",
 )
-# In these, day and month cannot be told apart where both are at most 12.
+# In these, day and month are ambiguous if both are at most 12.
 AMBIGUOUS = (
     "%d/%m/%Y %H:%M:%S",
     "%m/%d/%Y %H:%M:%S",

@@ -1,4 +1,4 @@
-"""The curious server at work: the run behind ``veilmap attack``."""
+"""The attack of a curious server: the run behind ``veilmap attack``."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -64,12 +64,12 @@ def attack(
         map: the map family, where no installed package has that of the run.
         out: a folder for ``results.json`` and the places found (GeoJSON).
         overwrite: replace earlier results in it.
-        keep_path: keep the way of every DLG attack.
-        theory: also compute the errors that Theorems 1 and 2 predict, or the first alone, which is
-            many times quicker.
+        keep_path: keep the trajectory of every DLG attack.
+        theory: also compute the errors that Theorems 1 and 2 predict, or only the first, which is
+            many times faster.
         device: where attacks are computed; the results are the same to rounding.
-        on_begin: told how many attacks on single updates there will be.
-        on_done: told how many more are finished.
+        on_begin: called with the number of attacks on single updates.
+        on_done: called with the number that have finished since its last call.
         **keywords: single settings by name, instead of ``settings``.
 
     Raises:
@@ -179,7 +179,7 @@ class _Work:
         return {t: data.centroid_m for t, data in self._truth.items()}
 
     def _truth_of_target(self, truth: Truth) -> dict[int, LocalData]:
-        """All points that those who sent an update measured in each round."""
+        """All points that the senders of an update measured in each round."""
         found = {}
         for t, users in self._users.items():
             missing = [user for user in users if user not in truth.get(t, {})]
@@ -256,9 +256,9 @@ class _Work:
 
 
 def _target(entries: Sequence[Entry], settings: AttackSettings, evidence: Evidence) -> str:
-    """The user asked for, or the one who measured most; without the truth, who sent most.
+    """The target asked for, or the user who measured most; without the truth, who sent most.
 
-    A defence may make the one who measured most send few points.
+    A defence may make the user who measured most send few points.
     """
     points: dict[str, int] = {}
     for each in entries:
@@ -282,15 +282,15 @@ def _target(entries: Sequence[Entry], settings: AttackSettings, evidence: Eviden
 
 
 def _why_unseen(target: str, evidence: Evidence) -> str:
-    """Of whom the transcript has nothing: refused, or silent, or not there at all."""
+    """Why the transcript has no update of a user."""
     if target in evidence.refused:
         return (
             f"the updates of user {shown(target)} were refused ({evidence.refused[target][:100]})"
         )
     if any(target in of_round for of_round in (evidence.truth or {}).values()):
         return (
-            f"user {shown(target)} measured, and the transcript has no update of theirs: each was "
-            "refused as none, or the defence left nothing to train on"
+            f"user {shown(target)} measured, but the transcript has no update of theirs: all were "
+            "refused as malformed, or the defence left nothing to train on"
         )
     return f"there is no user {shown(target)} in the transcript"
 

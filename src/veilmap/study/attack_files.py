@@ -1,4 +1,4 @@
-"""An attack on disk: the figures, and apart from them the places found."""
+"""An attack on disk: the figures, and separately the places found."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ from veilmap.study.results import result_row, results, versions
 from veilmap.study.run_folder import ATTACK_FILES, RunFolder
 from veilmap.transcript import HEADER
 
-# Of a round's EMD in the history; 1,000 directions change it by less than a thousandth.
+# For a round's EMD in the history; with 1,000 directions it changes by less than a thousandth.
 _PROJECTIONS = 100
 
 
@@ -49,9 +49,9 @@ class AttackFolder:
 
     @contextmanager
     def held(self, overwrite: bool) -> Iterator[None]:
-        """Be the only one who writes there while the block runs.
+        """Lock the folder while the block runs.
 
-        Refused once more: another process may have finished since ``refuse_taken`` was asked.
+        Checks again that it is free, because another process may have finished meanwhile.
         """
         with held(self.path):
             self.refuse_taken(overwrite)
@@ -143,7 +143,7 @@ def _feature(
 
 
 def attacked_round(run: AttackRun, name: str, each: Reconstruction) -> AttackedRound:
-    """What one attack on one round came to, without a position."""
+    """The result of one attack on one round, without a position."""
     truth = None if run.truth is None else run.truth[each.round]
     distance_m = None if truth is None else _finite(np.linalg.norm(each.xy_m - truth.centroid_m))
     placed = bool(np.isfinite(each.cloud.xy_m).all())

@@ -1,4 +1,4 @@
-"""What a finished attack consists of."""
+"""The result of an attack on one user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from veilmap.metrics.scores import Scores
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.theory import PredictedError
 
-Found = Mapping[str, Sequence[Reconstruction]]
+Reconstructions = Mapping[str, Sequence[Reconstruction]]
 RoundTruth = Mapping[int, LocalData]
 
 
@@ -42,7 +42,7 @@ class AttackRun:
     target: str
     truth: RoundTruth | None = field(repr=False)
     why_no_truth: str
-    every: Found = field(repr=False)
+    every: Reconstructions = field(repr=False)
     scores: Mapping[str, Scores]
     norms: Mapping[int, tuple[float, ...]] = field(repr=False)
     predicted: Mapping[int, PredictedError | None] = field(repr=False)
@@ -50,7 +50,7 @@ class AttackRun:
     unread: tuple[str, ...] = ()
 
     @property
-    def found(self) -> Found:
+    def found(self) -> Reconstructions:
         """One reconstruction per round: of several starts the one with the best cosine."""
         return {name: best_starts(every) for name, every in self.every.items()}
 

@@ -1,4 +1,4 @@
-"""Everything that decides an attack, as data."""
+"""The settings of an attack."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,26 +32,26 @@ StartName = Literal["random", "grid", "previous", "centroid"]
 
 @dataclass(frozen=True)
 class DlgSettings:
-    """The knobs of Algorithm 2.
+    """The options of Algorithm 2.
 
     Attributes:
-        start: where it begins: at random places in the area, at centres of a grid of 350 m drawn
-            at random, at the previous round's result (first the area's middle), or at the true
-            centroid plus noise, which no server knows: an oracle.
-        starts: how many places per update; the one with the best cosine counts. With start
-            previous there is only one.
+        start: where it starts: at random places in the area, at random centres of a grid of 350 m,
+            at the previous round's result (initially the area's middle), or at the true centroid
+            plus noise, which no server knows: an oracle.
+        starts: how many starts per update; the one with the best cosine counts. Start previous has
+            only one.
         start_noise_m: standard deviation of the noise around the true centroid, in metres.
         optimiser: sgd as the algorithm is written, or adam.
         attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, whose gradients
             here are a thousandth and less.
         max_iterations: m; the paper's is 400,000.
-        still_m: the location rests while it moves less than so many metres in an iteration; ten in
-            a row end the attack.
-        circling_m: the location circles when its mean over 500 iterations is less than so many
-            metres from that over the 500 before, which ends the attack; by default it goes on.
+        still_m: the location rests while it moves less than so many metres in an iteration; ten
+            such iterations in a row end the attack.
+        circling_m: end the attack when the mean location over 500 iterations is less than so many
+            metres from that over the previous 500; by default it goes on.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
         weights: where the gradients are compared, before the update or after it.
-        precision: double as the reference has it, or single, which is faster.
+        precision: double as in the reference, or single, which is faster.
     """
 
     start: StartName = "random"
@@ -112,7 +112,7 @@ class DlgSettings:
 
 @dataclass(frozen=True)
 class Who:
-    """Who is attacked, and with what.
+    """Who is attacked, and with which methods.
 
     Attributes:
         method: the attacks to run: our own by name, others as objects or as text such as

@@ -27,6 +27,7 @@ from veilmap.streams import stream
 from veilmap.study.optuna_journal import Trials
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
+from veilmap.wording import counted
 
 if TYPE_CHECKING:
     import optuna
@@ -46,7 +47,9 @@ class Tuned:
 
     def as_toml(self) -> str:
         """A settings file that ``veilmap train --model`` accepts."""
-        comment = f"# validation RMSE {self.rmse_db:.3f} dB, best of {self.trials} trials\n"
+        comment = (
+            f"# validation RMSE {self.rmse_db:.3f} dB, best of {counted(self.trials, 'trial')}\n"
+        )
         return comment + toml(plain(self.settings))
 
 

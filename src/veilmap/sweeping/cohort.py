@@ -14,6 +14,7 @@ from veilmap.errors import UserError, shown
 from veilmap.measurements import Measurements
 from veilmap.metrics.transport import emd_m
 from veilmap.streams import stream
+from veilmap.wording import counted
 
 EVERYBODY = "all"
 TARGET = "target"
@@ -122,7 +123,7 @@ class Cohort:
             raise UserError(f"nobody is {shown(role)}; choose from: {_ROLES}")
         if not found:
             count = len(self.data.users)
-            raise UserError(f"nobody is {role} among the {count} users of the cell")
+            raise UserError(f"nobody is {role} among the {counted(count, 'user')} of the cell")
         return found
 
 

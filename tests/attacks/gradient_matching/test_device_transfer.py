@@ -48,7 +48,7 @@ def test_the_gradients_are_those_leaked_at_length_1():
     updates = make_updates()
     rows = []
     for chunk in transferred(updates, CPU):
-        matching = chunk.matching(SMALL)
+        matching = chunk.objective(make_header(SMALL))
         parts = [part.flatten(1) for block in matching.gradient for part in block]
         rows += list(torch.cat(parts, 1).numpy())
     for each, row in zip(updates, rows, strict=True):

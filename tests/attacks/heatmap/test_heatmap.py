@@ -76,7 +76,9 @@ def test_the_sign_of_all_residuals_does_not_matter():
     header = make_header(MIDDLE)
     seen = seventy_thirty(header)
     change = seen.weights_after.astype(float) - seen.weights_before
-    mirrored = type(seen)(1, "u", seen.weights_before, seen.weights_before - change, 20, 0.0)
+    mirrored = type(seen).of_weights(
+        1, "u", seen.weights_before, seen.weights_before - change, 20, 0.0
+    )
     settings = Heatmap(sign="one")
     one, other = settings.attack(AttackInput(header, [seen, mirrored]))
     np.testing.assert_allclose(one.cloud.xy_m, other.cloud.xy_m, atol=1e-6)

@@ -5,18 +5,14 @@ module it is formed, candidate by candidate: slow, and right for every module th
 differentiate. The search and the descent see no difference.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
 from veilmap.attacks.gradient_matching.matching import Match
-from veilmap.model.network import Floats
 
 # Numbers of J that are formed at once.
 _NUMBERS = 2**24
@@ -32,18 +28,6 @@ class AutodiffMatching:
     module: nn.Module
     weights: Tensor
     gradient: Tensor
-
-    @classmethod
-    def of(
-        cls,
-        module: nn.Module,
-        weights: Sequence[Floats],
-        gradients: Sequence[NDArray[np.float64]],
-        device: torch.device | None = None,
-    ) -> "AutodiffMatching":
-        """From flat vectors, one pair per update."""
-        rows, leaked = (torch.from_numpy(np.stack(each)) for each in (weights, gradients))
-        return cls.of_rows(module, rows.to(device).double(), leaked.to(device))
 
     @classmethod
     def of_rows(cls, module: nn.Module, weights: Tensor, gradients: Tensor) -> "AutodiffMatching":

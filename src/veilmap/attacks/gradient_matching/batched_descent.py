@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective
 from veilmap.attacks.gradient_matching.optimisers import Optimiser
 from veilmap.attacks.gradient_matching.trajectory import Trajectory
 
@@ -16,7 +16,7 @@ _ITERATIONS_AT_ONCE = 16
 
 @torch.no_grad()
 def descend_batched(
-    matching: Matching,
+    matching: Objective,
     trajectories: Sequence[Sequence[Trajectory]],
     label: float,
     optimiser: Callable[[], Optimiser],
@@ -41,7 +41,7 @@ def descend_batched(
             running, matching = running[left], matching.keep(left)
 
 
-def slopes(matching: Matching, x: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+def slopes(matching: Objective, x: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
     """cos(∇w, ∇w') and its gradient in x'.
 
     By automatic differentiation, not by differences: across a crease, where a ReLU switches and

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from veilmap.attacks.gradient_matching.batched_descent import descend_batched
 from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective, piecewise
 from veilmap.attacks.gradient_matching.optimisers import Optimiser
 from veilmap.attacks.gradient_matching.regions import Pieces, Region
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
@@ -19,7 +20,7 @@ Iterates = Callable[
 
 
 def descend(
-    matching: Matching,
+    matching: Objective,
     x: Tensor,
     label: float,
     optimiser: Callable[[], Optimiser],
@@ -36,10 +37,11 @@ def descend(
     trajectories = [
         [Trajectory((a, b), criteria, keep_path=keep_path) for a, b in row] for row in x.tolist()
     ]
-    on_gpu = matching.device.type != "cpu"
-    alone = matching.network.is_piecewise and not on_gpu
-    run = descend_one_by_one if alone else descend_batched
-    run(matching.to(x.dtype), trajectories, label, optimiser, on_done)
+    sloped = matching.to(x.dtype)
+    if dense := piecewise(sloped):
+        descend_one_by_one(dense, trajectories, label, optimiser, on_done)
+    else:
+        descend_batched(sloped, trajectories, label, optimiser, on_done)
     ends = matching.tensor([[each.xy_std for each in row] for row in trajectories])
     cosines = matching.at(ends).with_label(matching.tensor(label)).tolist()
     for row, found in zip(trajectories, cosines, strict=True):

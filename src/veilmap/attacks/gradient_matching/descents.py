@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.descent import descend
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
-from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective, objective
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, Optimiser, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
@@ -113,7 +113,7 @@ class _Descents:
             circling_m=self.dlg.circling_m,
         )
 
-    def _matching(self, observations: Sequence[Observation]) -> Matching:
+    def _matching(self, observations: Sequence[Observation]) -> Objective:
         weights = [
             each.weights_before if self.dlg.weights == "before" else each.weights_after
             for each in observations
@@ -123,7 +123,8 @@ class _Descents:
             weights = weights[:1]
         gradients = [leaked_gradient(each) for each in observations]
         device = torch_device(self.given.device)
-        return Matching.of(self.given.header.network, weights, gradients, device)
+        rows, leaked = (torch.from_numpy(np.stack(each)) for each in (weights, gradients))
+        return objective(self.given.header, rows.to(device).double(), leaked.to(device))
 
     def _label_dbm(self, label_offset_dbm: float) -> float:
         if self.dlg.label_dbm is not None:

@@ -9,12 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective, objective
 from veilmap.attacks.leak import same_start
 from veilmap.bounded_executor import map_bounded
 from veilmap.federation.observation import Observation
+from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import free_bytes
-from veilmap.model.network import Floats, Network
+from veilmap.model.network import Floats
 
 # One on a CPU, so that intermediate results stay in the caches and bits depend on no other update;
 # on a GPU enough to fill it.
@@ -38,10 +39,10 @@ class UpdatesOnDevice:
     before: Tensor
     after: Tensor
 
-    def matching(self, network: Network) -> Matching:
-        """The objective for all of them, in float64 as ``leaked_gradient``."""
+    def objective(self, header: Header) -> Objective:
+        """For all of them, in float64 as ``leaked_gradient``."""
         before = self.before.double()
-        return Matching.of_rows(network, before, before - self.after.double())
+        return objective(header, before, before - self.after.double())
 
 
 def transferred(

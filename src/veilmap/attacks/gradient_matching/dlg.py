@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal, get_args
 
-from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.attack import AttackInput, reads_gradients
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
@@ -89,8 +89,8 @@ class Dlg:
         return isinstance(self.start, PreviousResult)
 
     def reads(self, header: Header) -> bool:
-        """Updates of every map family that predicts by weights."""
-        return True
+        """Whether updates are of weights of a differentiable model."""
+        return reads_gradients(header)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update and start; on a GPU all of them descend together."""

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective
 
 # The centre first, so that a tie does not move the point; then around it.
 STENCIL = [(0, 0), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)]
@@ -92,7 +92,7 @@ class LocalSearch(Protocol):
 
 
 def local_search(
-    matching: Matching, points: SearchPoints, most: int, exact: Tensor, bounds: Bounds = None
+    matching: Objective, points: SearchPoints, most: int, exact: Tensor, bounds: Bounds = None
 ) -> SearchPoints:
     """At most ``most`` steps of each point, until its widths are at most ``exact``.
 
@@ -114,7 +114,7 @@ def local_search(
     return points.put(running, some)
 
 
-def _step(matching: Matching, points: SearchPoints, bounds: Bounds) -> SearchPoints:
+def _step(matching: Objective, points: SearchPoints, bounds: Bounds) -> SearchPoints:
     centres, widths = points.centres, points.widths
     stencil = torch.tensor(STENCIL, dtype=widths.dtype, device=widths.device)
     around = _inside(centres[:, :, None] + widths[:, :, None] * stencil, bounds)
@@ -141,7 +141,7 @@ def _step(matching: Matching, points: SearchPoints, bounds: Bounds) -> SearchPoi
     )
 
 
-def cosines_at(matching: Matching, places: Tensor) -> Tensor:
+def cosines_at(matching: Objective, places: Tensor) -> Tensor:
     """|cos(G, J)| at places (updates, …, 2); -1 where a product overflows, far outside the area."""
     x = places.flatten(1, -2).to(matching.dtype)
     found = matching.at(x).cosine.abs().double().nan_to_num(nan=-1.0, posinf=-1.0)

@@ -7,9 +7,8 @@ from torch import Tensor
 
 from veilmap.attacks.gradient_matching.autodiff_matching import AutodiffMatching
 from veilmap.attacks.gradient_matching.matching import Match, Matching
+from veilmap.federation.map_family import Differentiable
 from veilmap.federation.side_knowledge import Header
-from veilmap.maps.torch_map import ModuleMap
-from veilmap.model.network import Network
 
 
 class Objective(Protocol):
@@ -44,15 +43,10 @@ def objective(header: Header, weights: Tensor, gradients: Tensor) -> Objective:
     Raises:
         UserError: the family is neither.
     """
-    if isinstance(header.map, ModuleMap):
+    if isinstance(header.map, Differentiable):
         module = header.map.module().to(weights.device)
         return AutodiffMatching.of_rows(module, weights, gradients)
     return Matching.of_rows(header.network, weights, gradients)
-
-
-def reads_gradients(header: Header) -> bool:
-    """For attacks that need ∇w alone: families that send weights of a differentiable model."""
-    return isinstance(header.map, Network | ModuleMap)
 
 
 def piecewise(found: Objective) -> Matching | None:

@@ -25,12 +25,13 @@ from veilmap.attacks.gradient_matching.local_search import (
     cosines_at,
     local_search,
 )
-from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import Objective, piecewise
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import torch_device
+from veilmap.model.network import Network
 
 Places = NDArray[np.float64]
 
@@ -62,7 +63,7 @@ def find_optima(search: Search, given: AttackInput) -> list[Reconstruction]:
     found: list[Reconstruction] = []
     before = time.perf_counter()
     for chunk in transferred(given.observations, device):
-        places, cosines = finder.find(chunk.matching(header.network))
+        places, cosines = finder.find(chunk.objective(header))
         seconds = (time.perf_counter() - before) / len(places)
         places_m = scaler.metres(places)
         found += [
@@ -79,7 +80,8 @@ class _Finder:
 
     def __init__(self, search: Search, header: Header, device: torch.device) -> None:
         known = header.side_knowledge
-        effort = _SMOOTH if min(header.network.hidden) >= SMOOTH_UNITS else _ROUGH
+        units = header.map.hidden if isinstance(header.map, Network) else (0,)
+        effort = _SMOOTH if min(units) >= SMOOTH_UNITS else _ROUGH
         self._counts = effort.points
         self._grid = InitialGrid.over(known, effort.side, effort.frame_side, inside=search.inside)
         self._grid = self._grid.to(device)
@@ -87,7 +89,7 @@ class _Finder:
         self._exact = search.exact_m / scale_m
         self._bounds = tuple(corners(known).to(device)) if search.inside else None
 
-    def find(self, matching: Matching) -> tuple[Places, list[float]]:
+    def find(self, matching: Objective) -> tuple[Places, list[float]]:
         """The best dummy location of each update, standardised, and the cosine there."""
         single = matching.to(torch.float32)
         seen = cosines_at(single, self._grid.places[None])
@@ -102,14 +104,14 @@ class _Finder:
         return found.cpu().numpy(), cosines.tolist()
 
 
-def _searches(matching: Matching, single: Matching) -> list[LocalSearch]:
+def _searches(matching: Objective, single: Objective) -> list[LocalSearch]:
     """One for each stage, the first in float32, which is fastest over long distances."""
     precise: LocalSearch = partial(local_search, matching)
-    if matching.device.type == "cpu" and matching.network.is_piecewise:
+    if dense := piecewise(matching):
         with suppress(ImportError):  # numba is not installed, or not for this numpy
             from veilmap.attacks.gradient_matching.compiled_local_search import CompiledLocalSearch
 
-            precise = CompiledLocalSearch(matching)
+            precise = CompiledLocalSearch(dense)
     return [partial(local_search, single), precise, precise, precise]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.attack import AttackInput, reads_gradients
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.side_knowledge import Header
@@ -33,8 +33,8 @@ class Search:
             yield out_of_range("exact_m", "above 0 metres", self.exact_m)
 
     def reads(self, header: Header) -> bool:
-        """Updates of every map family that predicts by weights."""
-        return True
+        """Whether updates are of weights of a differentiable model."""
+        return reads_gradients(header)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update; a GPU searches for thousands of them at once."""

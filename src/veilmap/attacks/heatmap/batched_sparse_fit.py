@@ -1,9 +1,9 @@
-"""The fits of many updates, step by step together: the active sets of ``sparse_fit`` on a GPU.
+"""``sparse_fit`` for many updates at once, on a GPU.
 
-Every update takes the steps that ``sparse_fit`` takes, in the same order. A step is one solve for
-the active columns of all; then each update drops what changed its sign, or takes in the steepest
-column, or is finished with its penalty and goes on to the next. Those that are finished with all of
-them leave.
+Every update takes the steps that ``sparse_fit`` takes, in the same order. A step solves for the
+active columns of all updates; then each update drops columns that changed their sign, or adds the
+steepest column, or has finished with its penalty and proceeds to the next. An update that has
+finished with all penalties leaves the batch.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,26 @@ from torch import Tensor
 from veilmap.attacks.heatmap.normal_equations import Equations
 from veilmap.attacks.heatmap.sparse_fit import FLAT, JITTER
 
-# So many steps are taken before the host looks who is finished; looking waits for the device.
+# Steps between two checks for finished updates, which synchronise with the device.
 _STEPS_AT_ONCE = 8
-# A factor costs the cube of its slots, and the largest update has nearly twice the mean one's. In
-# so many groups of similar updates, of at least so many, 128 updates take 0.6 of the operations.
+# A factorisation costs the cube of its slots, and the largest update has nearly twice the mean. In
+# at most so many groups of similar updates, each of at least so many, 128 updates take 0.6 of the
+# operations.
 _GROUPS, LEAST_GROUP = 4, 64
-# Solves per candidate and penalty before a fit that goes round in circles is ended.
+# Solves per candidate and penalty before a fit that cycles is stopped.
 _MOST_STEPS = 6
 
 
 def sparse_fits(
     equations: Equations, penalties: Tensor, *, signed: bool, start: Tensor | None = None
 ) -> Tensor:
-    """The minimisers for several penalties, one after the other, each started from the one before.
+    """The minimisers for several penalties, each started from the previous one.
 
     Args:
         equations: K and b of each update.
         penalties: λ, (updates, penalties).
         signed: allow negative coefficients.
-        start: the solution of a problem nearby, (updates, candidates).
+        start: the solution of a similar problem, (updates, candidates).
 
     Returns:
         (updates, penalties, candidates).
@@ -48,13 +49,13 @@ def sparse_fits(
             break
         if 2 * len(going) <= len(fits.level):
             fits = fits.keep(going)
-        fits.look()
+        fits.regroup()
     return found
 
 
 @dataclass
 class _Fits:
-    """The active columns of each update in slots, some of them free; all tensors by update."""
+    """The active columns of each update in slots, some of which are free; all tensors by update."""
 
     number: Tensor  # of the update, among all
     equations: Equations
@@ -62,14 +63,14 @@ class _Fits:
     signed: bool
     jitter: Tensor
     flat: Tensor
-    level: Tensor  # which of the penalties is worked at
+    level: Tensor  # the index of the current penalty
     columns: Tensor  # (updates, slots), as are the next three
     c: Tensor
     signs: Tensor
     taken: Tensor
-    refused: Tensor  # (updates, candidates): columns that others explain
+    refused: Tensor  # (updates, candidates): columns that depend on others
     rows: Tensor  # (updates, slots, candidates): of K
-    groups: Sequence[tuple[Tensor, int]] = ()  # updates, and the slots that they reach
+    groups: Sequence[tuple[Tensor, int]] = ()  # updates, and how many slots they use
 
     @classmethod
     def begin(
@@ -95,7 +96,7 @@ class _Fits:
             torch.zeros_like(b, dtype=torch.bool),
             equations.rows(columns),
         )
-        fits.look()
+        fits.regroup()
         return fits
 
     def keep(self, some: Tensor) -> "_Fits":
@@ -107,8 +108,8 @@ class _Fits:
         }
         return _Fits(equations=self.equations.keep(some), signed=self.signed, **kept)
 
-    def look(self) -> None:
-        """Group the updates, and make as many free slots as steps may fill before the next look."""
+    def regroup(self) -> None:
+        """Group the updates, and add free slots for the steps until the next check."""
         slots = self.taken.shape[1]
         place = torch.arange(1, slots + 1, device=self.taken.device)
         reach = torch.nn.functional.pad(self.taken * place, (0, 1)).amax(1).cpu()
@@ -125,7 +126,7 @@ class _Fits:
             self.rows = torch.nn.functional.pad(self.rows, (0, 0, 0, more))
 
     def step(self, found: Tensor) -> None:
-        """One solve for each update, and what follows from it."""
+        """One solve for each update, and its consequences."""
         level = self.level.clamp_max(self.penalties.shape[1] - 1)
         penalty = self.penalties.gather(1, level[:, None])
         settled = self._settle(penalty)
@@ -138,16 +139,16 @@ class _Fits:
         self._enter(enters, entering, slope)
 
     def _settle(self, penalty: Tensor) -> Tensor:
-        """Solve for the active columns; drop those that would change their sign on the way.
+        """Solve for the active columns; drop those that would change their sign.
 
         Returns:
-            Whether there were none, of each update.
+            For each update whether no column was dropped.
         """
         new, dependent = self._solve(penalty)
         moved, out = self._towards(new)
         failed = dependent.any(1, keepdim=True)
         out = torch.where(failed, dependent, out)
-        # Where the solve failed only the column that made it fail goes, and never comes back.
+        # If the solve failed, only the column that made it fail is dropped, permanently.
         slot = dependent.to(torch.uint8).argmax(1, keepdim=True)
         column = self.columns.gather(1, slot)
         self.refused.scatter_(1, column, self.refused.gather(1, column) | failed)
@@ -156,7 +157,7 @@ class _Fits:
         return ~out.any(1)
 
     def _towards(self, new: Tensor) -> tuple[Tensor, Tensor]:
-        """As far towards the new coefficients as no sign changes, and which of them are 0 there."""
+        """Move towards the new coefficients until a sign would change; which of them become 0."""
         old, signs = self.c, self.signs
         wrong = self.taken & (new * signs <= 0)
         shares = torch.where(wrong, old / (old - new + 1e-300 * signs), torch.inf)
@@ -168,7 +169,7 @@ class _Fits:
         return moved, torch.where(out.any(1, keepdim=True), out, wrong & nearest)
 
     def _solve(self, penalty: Tensor) -> tuple[Tensor, Tensor]:
-        """The coefficients without regard to signs, and a column that made it impossible."""
+        """The coefficients regardless of signs, and any column that makes the system singular."""
         right = (self.equations.b.gather(1, self.columns) - penalty * self.signs) * self.taken
         solved, dependent = torch.zeros_like(right), torch.zeros_like(self.taken)
         slot = torch.arange(right.shape[1], device=right.device)
@@ -176,7 +177,7 @@ class _Fits:
             factor, order = torch.linalg.cholesky_ex(self._block(some, slot[:reach]))
             found = torch.cholesky_solve(right[some, :reach, None], factor)
             solved[some, :reach] = found[..., 0]
-            # The leading minor of that order is not positive: its last column depends on others.
+            # The leading minor of that order is not positive: its last column is dependent.
             dependent[some] = slot == order[:, None] - 1
         return solved, dependent
 
@@ -196,7 +197,7 @@ class _Fits:
         return mask.scatter_(1, beyond, value=True)[:, :count]
 
     def _record(self, finished: Tensor, found: Tensor) -> None:
-        """Those that are finished write their solution down, and go on to the next penalty."""
+        """Store the solutions of updates that finished, and proceed to the next penalty."""
         working = finished & (self.level < found.shape[1])
         level = self.level.clamp_max(found.shape[1] - 1)
         solution = torch.zeros_like(self.equations.b).scatter_add_(1, self.columns, self.c)
@@ -206,7 +207,7 @@ class _Fits:
         self.level = self.level + working
 
     def _enter(self, enters: Tensor, entering: Tensor, slope: Tensor) -> None:
-        """A free slot is filled in any case, but taken only by an update that goes on."""
+        """Fill a free slot of every update; it becomes active only where ``enters``."""
         updates = torch.arange(len(enters), device=enters.device)
         slot = self.taken.to(torch.uint8).argmin(1)
         self.columns[updates, slot] = entering

@@ -1,4 +1,4 @@
-"""The fit of a heat map, one update after the other or all together, as suits the device."""
+"""The fit of a heat map: in numpy for a single update, batched for many."""
 
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ from veilmap.attacks.heatmap.sparse_fit import sparse_fit
 def fit(
     equations: Equations, penalties: Tensor, *, signed: bool, start: Tensor | None = None
 ) -> Tensor:
-    """With one sign for all, be it plus or minus, or with a sign for each.
+    """Fit with one common sign, plus or minus, or with a sign per coefficient.
 
     Args:
         equations: of each update.
-        penalties: λ relative to the largest |b|, (updates, penalties), from few terms to many; a
-            solution starts the next.
+        penalties: λ relative to the largest |b|, (updates, penalties), from few terms to many; each
+            solution starts the next fit.
         signed: allow both signs in one solution.
-        start: the solution of a problem nearby, (updates, candidates).
+        start: the solution of a similar problem, (updates, candidates).
 
     Returns:
         (updates, penalties, candidates).
@@ -42,7 +42,7 @@ def fit(
 def _fit_alone(
     equations: Equations, penalties: Tensor, *, signed: bool, start: Tensor | None
 ) -> Tensor:
-    """What ``sparse_fits`` does, for a single update."""
+    """``sparse_fits`` for a single update."""
     gram, b = _Gram(equations), equations.b[0].numpy()
     last, found = None if start is None else start[0].numpy(), []
     for penalty in penalties[0].tolist():

@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# So many rows at once: large enough for fast products, small enough that little is computed of
-# what lies below the diagonal, which is mirrored.
+# Rows per block: large enough for fast products, small enough that little is computed below the
+# diagonal, which is mirrored.
 _ROWS_AT_ONCE = 128
 
-# The same of every other unit and of those between.
+# One tensor for the even columns and one for the odd ones.
 Halves = tuple[Tensor, Tensor]
 
 
@@ -25,8 +25,8 @@ Halves = tuple[Tensor, Tensor]
 class Layer:
     """δ and (h, 1) of one layer at each node, (updates, candidates, units) and (…, inputs).
 
-    The columns of one of the two are dealt out in halves: the units of the layer, or its inputs
-    where it has a single unit. That one carries the nodes' shares.
+    The columns of one of the two are split into halves: the units of the layer, or its inputs if it
+    has a single unit. This one is multiplied by the nodes' shares.
     """
 
     dealt: Sequence[Halves]
@@ -63,7 +63,7 @@ class Layer:
         return reduce(_add, (self._kernel(p, q, rows, columns, mirrored) for p, q in pairs))
 
     def _kernel(self, p: int, q: int, rows: slice, columns: slice, mirrored: bool) -> Halves:
-        """Of two nodes, with (q, p) where it is this one mirrored."""
+        """For two nodes, including (q, p) if that mirrors this one."""
         whole = self.whole[p][:, rows] @ self.whole[q][:, columns].mT
         first, second = (
             (mine[:, rows] @ others[:, columns].mT).mul_(whole)
@@ -72,7 +72,7 @@ class Layer:
         return (first, second) if p == q or not mirrored else (first + first.mT, second + second.mT)
 
     def _pairs(self, *, mirrored: bool) -> Iterator[tuple[int, int]]:
-        """Of nodes; on the diagonal (q, p) is (p, q) mirrored."""
+        """The pairs of nodes; on the diagonal (q, p) mirrors (p, q)."""
         nodes = range(len(self.whole))
         return combinations_with_replacement(nodes, 2) if mirrored else product(nodes, nodes)
 
@@ -86,7 +86,7 @@ def deal(columns: Tensor, *, with_bias: bool) -> Halves:
 
 
 def kernels(layers: Sequence[Layer], *, summed: bool) -> Tensor:
-    """Of the two halves of each layer or, if summed, of all; the two take turns.
+    """The kernels of the two halves of each layer, alternating; of all layers together if summed.
 
     (updates, kernels, candidates, candidates)
     """
@@ -114,12 +114,12 @@ def _scaled(scale: Tensor, halves: Halves) -> Halves:
 
 
 def _add(totals: Halves, others: Halves) -> Halves:
-    """In place; there may be gigabytes of them."""
+    """In place, because there may be gigabytes of them."""
     return totals[0].add_(others[0]), totals[1].add_(others[1])
 
 
 def _empty(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """Room; on the CPU from numpy, which asks for large pages that take half the time to fill."""
+    """Uninitialised; on the CPU from numpy, whose large pages take half the time to fill."""
     if like.device.type == "cpu":
         return torch.from_numpy(np.empty(shape))
     return like.new_empty(shape)

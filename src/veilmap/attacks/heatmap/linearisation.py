@@ -1,4 +1,4 @@
-"""Where the tangent of a network is taken to explain an update of many steps.
+"""Where a network is linearised to explain an update of many steps.
 
 One step of SGD is G = (2/N) Σ r_i J(x_i) exactly, at the weights before. Local training sums such
 steps along a path: Δw = Σ_s Σ_i r_i(s) J(x_i; w(s)). A linearisation replaces the path by a few
@@ -19,7 +19,7 @@ PATH_NODES = 3
 
 @dataclass(frozen=True)
 class Node:
-    """Weights on the way and the share of the update made there, of each update or of all."""
+    """Weights on the path and the share of the update made there, for each update or for all."""
 
     share: Tensor
     weights: Blocks
@@ -34,7 +34,7 @@ class Guess:
 
 
 def nodes(name: LinearisationName, updates: Updates, guess: Guess | None = None) -> list[Node]:
-    """The nodes of some updates; a ``path`` follows from the guess, and has none without."""
+    """The nodes of some updates; a ``path`` requires a guess."""
     if guess is not None and name == "path":
         return _path(updates, guess)
     part = {"before": 0.0, "middle": 0.5, "after": 1.0}[name]
@@ -43,12 +43,12 @@ def nodes(name: LinearisationName, updates: Updates, guess: Guess | None = None)
 
 
 def _path(updates: Updates, guess: Guess) -> list[Node]:
-    """The way of a user who sits where ``guess`` says, in equal parts of the progress made.
+    """The path of the weights if the user was where ``guess`` says, in equal parts of progress.
 
-    While all residuals share one sign and fall together, each part ds of the progress moves the
-    weights along −Σ c_j J(x_j; w(s)), whatever the step size and the labels: the residuals only
-    set the pace. The midpoint rule walks it; its midpoints are the nodes, and their shares add up
-    to the whole update.
+    While all residuals share one sign and decrease together, each part ds of the progress moves the
+    weights along −Σ c_j J(x_j; w(s)), whatever the step size and the labels: the residuals only set
+    the pace. The path is integrated by the midpoint rule; its midpoints are the nodes, and their
+    shares add up to the whole update.
     """
     network, gradient = updates.header.network, updates.gradient
     length = gradient.square().sum(1)
@@ -60,13 +60,13 @@ def _path(updates: Updates, guess: Guess) -> list[Node]:
         along = PATH_NODES * (flat * gradient).sum(1) / length
         return flat, torch.where(along != 0, 1 / along, 0.0)
 
-    walked, weights = [], updates.before
+    midpoints, weights = [], updates.before
     for _ in range(PATH_NODES):
         flat, pace = move(weights)
         middle = weights - flat * pace[:, None] / 2
         flat, pace = move(middle)
         weights = weights - flat * pace[:, None]
-        walked.append((pace, middle))
-    total = torch.stack([pace for pace, _ in walked]).sum(0)
+        midpoints.append((pace, middle))
+    total = torch.stack([pace for pace, _ in midpoints]).sum(0)
     total = torch.where(total != 0, total, 1.0)
-    return [Node(pace / total, blocks_of(network, middle)) for pace, middle in walked]
+    return [Node(pace / total, blocks_of(network, middle)) for pace, middle in midpoints]

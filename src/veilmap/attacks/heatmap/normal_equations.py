@@ -1,10 +1,10 @@
-"""The least-squares problem behind the heat map: which shares of cells explain the update.
+"""The least-squares problem behind the heat map: which shares of squares explain the update.
 
 G ≈ Σ_j c_j J̄(x_j). The Gram matrix ⟨J̄(x_i), J̄(x_j)⟩ is the neural tangent kernel, which layer
-factors give without forming any J. Layers count by 1/|G_l|², and there is one problem for each half
-of the coordinates.
+factors give without forming any J. Layers are weighted by 1/|G_l|², and there is one problem for
+each half of the coordinates.
 
-All tensors carry a leading axis of updates, of length 1 where all of them have the same.
+All tensors have a leading axis of updates, of length 1 if all updates share them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ _UPDATES_AT_ONCE = 256
 class Equations:
     """K, b and |G|² over some coordinates.
 
-    K = Σ w_l K_l is added up where it is looked at: a fit looks at a tenth of the columns, and
-    users with the same kernels have other weights.
+    K = Σ w_l K_l is summed only where it is read: a fit reads a tenth of the columns, and users
+    with the same kernels have different weights.
 
     Attributes:
         kernels: K_l, (updates, kernels, candidates, candidates).
@@ -36,7 +36,7 @@ class Equations:
         weights: w_l, (updates, kernels).
         b: ⟨G, J̄(x_j)⟩, (updates, candidates).
         total: |G|², (updates).
-        real: which candidates are some, (updates, candidates); the others are 0 everywhere.
+        real: which candidates count, (updates, candidates); the others are padding with 0.
     """
 
     kernels: Tensor
@@ -47,13 +47,13 @@ class Equations:
     real: Tensor
 
     def __add__(self, other: "Equations") -> "Equations":
-        """Over the coordinates of both, which have none in common."""
+        """Over the coordinates of both, which are disjoint."""
         return replace(
             self, parts=self.parts + other.parts, b=self.b + other.b, total=self.total + other.total
         )
 
     def keep(self, some: Tensor, kernels: Tensor | None = None) -> "Equations":
-        """Only these updates, by number; their kernels if somebody has them already."""
+        """Only these updates, by number; ``kernels`` are theirs, if they are known already."""
         if len(some) == len(self.b):
             return self
         if kernels is None:
@@ -94,7 +94,7 @@ class Equations:
 
 
 def keep_halves(halves: tuple[Equations, Equations], some: Tensor) -> tuple[Equations, Equations]:
-    """Only these updates, by number; the two have the same kernels."""
+    """Only these updates, by number; both halves share the kernels."""
     first = halves[0].keep(some)
     return first, halves[1].keep(some, first.kernels)
 
@@ -104,10 +104,10 @@ class Dictionary:
 
     Args:
         network: F.
-        nodes: of each update, or of all.
+        nodes: of each update, or shared.
         x: the candidates, standardised, (updates, candidates, 2).
-        real: which of them are some, (updates, candidates); all by default.
-        goal: if given, the kernels are for these updates alone: one for each half instead of one
+        real: which of them count, (updates, candidates); all by default.
+        goal: if given, the kernels are for these updates only: one for each half instead of one
             for each half of each layer.
     """
 
@@ -136,7 +136,7 @@ class Dictionary:
         self._kernels = kernels(self._layers, summed=self._summed)
 
     def _shares(self, node: Node, level: int, goal: Goal | None) -> Tensor:
-        """a_p, with the root of the layer's weight where it is known, (updates, candidates)."""
+        """a_p times the root of the layer's weight if that is known, (updates, candidates)."""
         shares = node.share[:, None] * self._real
         return shares if goal is None else goal.weights[:, level, None].sqrt() * shares
 
@@ -146,7 +146,7 @@ class Dictionary:
         return first, second
 
     def _half(self, goal: Goal, half: int) -> Equations:
-        # Every other kernel, beginning with this half's.
+        # Every other kernel, starting with this half's.
         parts = tuple(range(half, self._kernels.shape[1], 2))
         scale = goal.weights.sqrt() if self._summed else goal.weights
         b = torch.stack(
@@ -181,10 +181,10 @@ def _product(dealt: Tensor, whole: Tensor, goal: Tensor) -> Tensor:
 
 
 def _blocks(updates: int) -> Iterator[slice]:
-    """Of updates whose products by unit and candidate are in memory at once."""
+    """Slices of updates whose products by unit and candidate fit in memory."""
     return (slice(i, i + _UPDATES_AT_ONCE) for i in range(0, updates, _UPDATES_AT_ONCE))
 
 
 def _some(values: Tensor, updates: slice) -> Tensor:
-    """What is shared by all updates has an axis of 1."""
+    """Shared values have a leading axis of 1."""
     return values if len(values) == 1 else values[updates]

@@ -1,6 +1,6 @@
 """Least squares in Gram form with few terms: min cᵀKc − 2cᵀb + 2λ Σ|c|, with or without a sign.
 
-scipy.optimize.nnls needs the design matrix; ours has 145,313 rows, and its Gram matrix is at hand.
+scipy.optimize.nnls needs the design matrix, which has 145,313 rows here; its Gram matrix is known.
 """
 
 from typing import Protocol
@@ -14,12 +14,12 @@ Columns = NDArray[np.intp]
 
 # Below this share of the largest |b| a slope counts as zero.
 FLAT = 1e-9
-# Added to the diagonal, relative to its mean: neighbouring cells are nearly the same column.
+# Added to the diagonal, relative to its mean: neighbouring squares are nearly the same column.
 JITTER = 1e-10
 
 
 class GramRows(Protocol):
-    """What a fit reads of K: few rows of many. An array has both."""
+    """The part of K that a fit reads, a few of its rows. An array conforms."""
 
     def __getitem__(self, columns: Columns, /) -> NDArray[np.float64]:
         """The rows of these columns; K is symmetric."""
@@ -43,7 +43,7 @@ def sparse_fit(
         b: the products of the columns with what is to be explained.
         penalty: λ.
         signed: allow negative coefficients; they need a penalty above 0 to stay few.
-        start: the solution of a problem nearby.
+        start: the solution of a similar problem.
     """
     fit = _Fit(gram, b, penalty, np.zeros_like(b) if start is None else start)
     flat = FLAT * np.abs(b).max(initial=0.0)
@@ -68,13 +68,13 @@ class _Fit:
         self._gram, self._b, self._penalty = gram, b, penalty
         self._c, self._signs = start[self.columns], np.sign(start[self.columns])
         self._jitter = JITTER * float(gram.diagonal().mean()) if len(b) else 0.0
-        # Rows come one by one; room for more of them saves copying all those before.
-        self._room = np.empty((2 * len(self.columns) + 8, len(b)))
+        # Rows are added one by one; spare capacity saves copying the previous ones.
+        self._buffer = np.empty((2 * len(self.columns) + 8, len(b)))
         self._rows[:] = gram[self.columns]
 
     @property
     def _rows(self) -> NDArray[np.float64]:
-        return self._room[: len(self.columns)]
+        return self._buffer[: len(self.columns)]
 
     def solution(self) -> Vector:
         c = np.zeros_like(self._b)
@@ -82,19 +82,19 @@ class _Fit:
         return c
 
     def slope(self) -> Vector:
-        """Half of the way downhill, b − Kc."""
+        """Half of the negative gradient, b − Kc."""
         slope: Vector = self._b - self._c @ self._rows
         return slope
 
     def enter(self, column: int, sign: float) -> None:
         self.columns = np.append(self.columns, column)
         self._c, self._signs = np.append(self._c, 0.0), np.append(self._signs, sign)
-        if len(self.columns) > len(self._room):
-            self._room = np.concatenate([self._room, np.empty_like(self._room)])
+        if len(self.columns) > len(self._buffer):
+            self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
         self._rows[-1:] = self._gram[self.columns[-1:]]
 
     def settle(self) -> None:
-        """Solve for the active columns; drop those that would change their sign on the way."""
+        """Solve for the active columns; drop those that would change their sign."""
         while len(self.columns):
             signs, old, new = self._signs, self._c, self._solve()
             wrong = new * signs <= 0
@@ -110,7 +110,7 @@ class _Fit:
             self._leave(out)
 
     def _leave(self, out: NDArray[np.bool_]) -> None:
-        """The last ones take the places of those that go; rows are long, and the others stay."""
+        """Move the last columns into the places of dropped ones, because rows are long to copy."""
         left = len(out) - np.count_nonzero(out)
         places, last = np.flatnonzero(out[:left]), left + np.flatnonzero(~out[left:])
         order = np.arange(left)
@@ -122,7 +122,7 @@ class _Fit:
         block = self._rows[:, self.columns]
         block.flat[:: len(block) + 1] += self._jitter
         right = self._b[self.columns] - self._penalty * self._signs
-        # The block is its own transpose, which is in LAPACK's order of elements.
+        # The block is symmetric; its transpose has LAPACK's memory layout.
         _, solved, failed = dposv(block.T, right)
         if failed:
             solved = np.linalg.lstsq(block, right, rcond=None)[0]

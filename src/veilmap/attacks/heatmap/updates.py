@@ -1,4 +1,4 @@
-"""Several updates on one device, and what of them a heat map is to explain."""
+"""Several updates on one device, and the part of them that a heat map explains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from veilmap.model.device import DeviceName
 
 @dataclass(frozen=True)
 class Updates:
-    """Flat vectors in float64: w_{t-1}, (1, W) if it is the same for all, and G, (updates, W)."""
+    """Flat vectors in float64: w_{t-1}, (1, W) if all share it, and G, (updates, W)."""
 
     header: Header
     observations: Sequence[Observation]
@@ -65,9 +65,9 @@ class Updates:
 class Goal:
     """G by layers and halves.
 
-    The coordinates of an update are dealt into two halves, every other unit of a layer, so that a
-    fit to one half can be tested on the other. Each layer counts by 1/|G_l|²: the last layer's
-    block is tens of times longer than the others, and would decide alone.
+    The coordinates of an update are split into two halves, every other unit of a layer, so that a
+    fit to one half can be tested on the other. Each layer has the weight 1/|G_l|²: the last layer's
+    block is tens of times longer than the others and would dominate.
 
     Attributes:
         halves: of each layer, (updates, inputs + 1, units), or (updates, 1, inputs) of a single

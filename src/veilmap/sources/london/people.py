@@ -99,7 +99,7 @@ def _devices(world: London, start_m: Floats, end_m: Floats, draw: np.random.Gene
             return device
         device[mixed_up] = draw.choice(len(share), len(mixed_up), p=share)
     raise UserError(
-        f"the phones of {world.candidates:,} contributors cannot be told apart in "
+        f"the phones of {world.candidates:,} contributors cannot be distinguished in "
         f"{world.width_km:g} km by {world.height_km:g} km; lower candidates or enlarge the region"
     )
 

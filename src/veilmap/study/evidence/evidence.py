@@ -31,11 +31,10 @@ class Updates(Protocol):
 
 @dataclass(frozen=True)
 class KeptUpdates:
-    """Updates in memory; where these are sums, ``senders`` are those who are in them."""
+    """Updates in memory."""
 
     header: Header
     observations: Sequence[Observation]
-    senders: Sequence[Entry] = ()
 
     def __iter__(self) -> Iterator[Observation]:
         return iter(self.observations)
@@ -46,8 +45,6 @@ class KeptUpdates:
 
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points."""
-        if self.senders:
-            return iter(self.senders)
         return (Entry(each.round, each.start_s, each.user, each.n) for each in self.observations)
 
 
@@ -81,7 +78,6 @@ def evidence_of(
     prepared: Prepared,
     observations: Sequence[Observation],
     batches: Truth | None = None,
-    senders: Sequence[Entry] = (),
 ) -> Evidence:
     """Of a run in memory.
 
@@ -89,12 +85,11 @@ def evidence_of(
         prepared: the run.
         observations: what its server saw, as far as it was kept.
         batches: the points that were trained on.
-        senders: who is in the observations, where these are sums.
     """
     unaltered = all(map(acts_on_points, prepared.plan.defence.steps))
     return Evidence(
         None,
-        KeptUpdates(prepared.header, observations, senders),
+        KeptUpdates(prepared.header, observations),
         prepared.settings.configuration,
         prepared.data.timezone,
         truth_of(prepared),

@@ -1,4 +1,4 @@
-// A layer of the map that is one canvas, as large as the view and drawn anew when that moves.
+// A layer of the map that is one canvas, as large as the view and redrawn when that moves.
 
 class CanvasLayer {
   #map;

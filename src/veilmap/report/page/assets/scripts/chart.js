@@ -2,7 +2,7 @@
 
 const MARGIN = { left: 56, right: 14, bottom: 42 };
 
-// A figure that is drawn anew when its width or its content changes.
+// A figure that is redrawn when its width or its content changes.
 class ChartFigure {
   #content = null;
   #title = make("span");
@@ -126,7 +126,7 @@ function linePath(points) {
     .join("");
 }
 
-// Shapes as well as colours, for those who see no colours; named as by matplotlib, which draws our
+// Shapes as well as colours, for the colour-blind; named as by matplotlib, which draws our
 // other pictures.
 const MARKS = {
   "*": regular(5, 9, 4),

@@ -1,7 +1,7 @@
 // Colours: those with a name stand in palette.css, for light and dark, and those of defences and
 // attacks in the data; here are the rest.
 
-// Nine of viridis' colours, evenly spaced: told apart by the colour-blind, and also in grey.
+// Nine of viridis' colours, evenly spaced: safe for the colour-blind, and in grey.
 const VIRIDIS = [
   [68, 1, 84],
   [71, 44, 122],
