@@ -74,7 +74,7 @@ class Federation:
         )
         self._start(name, ["flower", "join", str(place / "node.toml")], environment)
         key = place / "node.key.pub"
-        wait(key.exists, 60, lambda: self.machines[name].said())
+        wait(key.exists, lambda: self.machines[name].said())
         admission.admit(self.state, key, name)
 
     def wait_online(self, *names: str) -> None:
@@ -82,7 +82,7 @@ class Federation:
             there = {n.name for n in admission.nodes(self.state) if n.status == "online"}
             return set(names) <= there
 
-        wait(online, 90, lambda: str(admission.nodes(self.state)))
+        wait(online, lambda: str(admission.nodes(self.state)))
 
     def run(self, out: str, first_day: int, rounds: int, *more: str) -> "subprocess.Popen[str]":
         options = {

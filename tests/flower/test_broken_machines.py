@@ -3,7 +3,7 @@
 import pytest
 
 from tests.flower.federation import USERS, engine, weights_in
-from tests.flower.machines.loopback import wait
+from tests.flower.machines.loopback import LIMIT_S, wait
 from tests.flower.making import largest_difference
 from veilmap.flower.machines import admission
 
@@ -16,15 +16,14 @@ def test_broken_hostile_and_dying_nodes_do_not_end_a_run(federation):
     federation.wait_online(*USERS, "h")
     # Long: a busy machine is no fault. Flower misses the dead node after a minute.
     run = federation.run("faults", 4, 3, "--nodes", "4", "--timeout", "150")
-    wait(lambda: federation.done("faults") == 2, 120, lambda: "no second round")
     log = federation.folder / "u2" / "node" / "logs" / "supernode.log"
-    received = log.read_text().count("Receiving")
-    wait(lambda: log.read_text().count("Receiving") > received, 60, log.read_text)
+    wait(log.exists, lambda: "no log")
+    wait(lambda: log.read_text().count("Receiving") == 3, log.read_text)
     federation.machines.pop("u2").lose_power()
-    said, _ = run.communicate(timeout=300)
+    said, _ = run.communicate(timeout=LIMIT_S)
     assert run.returncode == 0, said
     one, two, three = federation.history("faults")
-    assert one["left_out"] == {"h": "weights that are not finite"}
+    assert one["left_out"] == {"h": "numbers that are not finite"}
     assert set(two["left_out"]) == {"h"}
     assert two["left_out"]["h"].startswith("weights of shape")
     assert set(three["left_out"]) == {"h", "u2"}
@@ -32,7 +31,7 @@ def test_broken_hostile_and_dying_nodes_do_not_end_a_run(federation):
     assert [each["users"] for each in (one, two, three)] == [[*USERS], [*USERS], ["u0", "u1"]]
     lost = engine(4, 3, left_out=((3, "u2"),))
     assert largest_difference(weights_in(federation, "faults"), lost) < 1e-5
-    assert "round 1: nothing taken of h: weights that are not finite" in said
+    assert "round 1: nothing taken of h: numbers that are not finite" in said
 
 
 def test_a_server_that_loses_power_goes_on_where_it_was(federation):
@@ -42,14 +41,14 @@ def test_a_server_that_loses_power_goes_on_where_it_was(federation):
         admission.expel(federation.state, name)
     again = ("resumed", 7, 2, "--timeout", "90")
     run = federation.run(*again)
-    wait(lambda: federation.done("resumed") == 1, 120, lambda: "no first round")
+    wait(lambda: federation.done("resumed") >= 1, lambda: "no first round")
     federation.machines.pop("server").lose_power()
     run.kill()
     run.communicate()
     federation.serve()
     federation.wait_online("u0", "u1")
     run = federation.run(*again)
-    said, _ = run.communicate(timeout=300)
+    said, _ = run.communicate(timeout=LIMIT_S)
     assert run.returncode == 0, said
     assert "round 1:" not in said
     first, second = federation.history("resumed")

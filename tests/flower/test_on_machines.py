@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.flower.federation import USERS, engine, weights_in
-from tests.flower.machines.loopback import wait
+from tests.flower.machines.loopback import LIMIT_S, wait
 from tests.flower.making import largest_difference
 from veilmap.attacks.secure_sum import SUM
 from veilmap.transcript import Transcript
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.machines
 
 def test_the_weights_are_those_of_one_process_though_the_superlink_dies(federation):
     run = federation.run("plain", 2, 2, "--nodes", "3")
-    wait(lambda: federation.done("plain") == 1, 120, lambda: "no first round")
+    wait(lambda: federation.done("plain") >= 1, lambda: "no first round")
     [superlink] = federation.machines["server"].children("superlink")
     os.kill(superlink, signal.SIGKILL)
-    said, _ = run.communicate(timeout=300)
+    said, _ = run.communicate(timeout=LIMIT_S)
     assert run.returncode == 0, said
     assert "round 2: 3 updates" in said
     assert largest_difference(weights_in(federation, "plain"), engine(2, 2)) < 1e-5
@@ -30,7 +30,7 @@ def test_the_weights_are_those_of_one_process_though_the_superlink_dies(federati
 
 def test_secure_sums_give_the_same_map(federation):
     run = federation.run("sums", 9, 1, "--secure-aggregation")
-    said, _ = run.communicate(timeout=300)
+    said, _ = run.communicate(timeout=LIMIT_S)
     assert run.returncode == 0, said
     assert largest_difference(weights_in(federation, "sums"), engine(9, 1)) < 1e-4
     assert federation.history("sums")[0]["users"] == [SUM]

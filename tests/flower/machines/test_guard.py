@@ -16,6 +16,7 @@ from flwr.supercore.fab import Fab
 from flwr.supercore.run import Run
 from flwr.supercore.task_identity import TaskIdentity
 
+from tests.flower.machines.loopback import LIMIT_S
 from veilmap.flower.machines import guard
 from veilmap.flower.machines.bundle import ForeignBundleError, build, project, refuse_foreign
 from veilmap.flower.machines.guard import CLIENT_COMMAND, SERVER_COMMAND, write_commands
@@ -156,6 +157,6 @@ def test_every_command_that_flower_starts_has_a_stand_in(tmp_path, allowed):
 def test_a_stand_in_on_the_server_refuses_and_says_so(tmp_path):
     write_commands(tmp_path / "with space", SERVER_COMMAND)
     command = [tmp_path / "with space" / "flwr-agentapp", "--token", "x"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 1
     assert done.stdout == "veilmap: refused to start another kind of task than a run of veilmap\n"

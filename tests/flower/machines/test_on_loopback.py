@@ -15,7 +15,15 @@ from flwr.proto.control_pb2 import StartRunRequest
 from flwr.supercore.fab import Fab
 from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
 
-from tests.flower.machines.loopback import JOIN, SERVE, Machine, commands, wait, write_apps
+from tests.flower.machines.loopback import (
+    JOIN,
+    LIMIT_S,
+    SERVE,
+    Machine,
+    commands,
+    wait,
+    write_apps,
+)
 from veilmap.errors import UserError
 from veilmap.flower.machines import admission, node_key, runs
 from veilmap.flower.machines.bundle import project
@@ -32,7 +40,7 @@ app = ServerApp()
 @app.main()
 def main(grid, context):
     for reply in grid.send_and_receive(
-        [Message(RecordDict(), node, "train") for node in grid.get_node_ids()], timeout=60
+        [Message(RecordDict(), node, "train") for node in grid.get_node_ids()], timeout=300
     ):
         print("ERROR", reply.error.reason if reply.has_error() else None, flush=True)
 """
@@ -72,7 +80,7 @@ def house(tmp_path_factory):
             values = [str(place), str(state / "keys" / "ca.pem"), outside]
             nodes[name] = Machine(JOIN, values, environment, folder / f"{name}.txt")
             machines.append(nodes[name])
-        wait(lambda: online(state) == {"alice", "bob"}, 60, lambda: str(admission.nodes(state)))
+        wait(lambda: online(state) == {"alice", "bob"}, lambda: str(admission.nodes(state)))
         yield House(state, outside, server, nodes, environment)
     finally:
         pids = [pid for machine in machines for pid in machine.children("")]
@@ -108,8 +116,8 @@ def test_a_run_survives_the_death_of_the_superlink(house):
     run_id = runs.submit(house.state, {"nodes": 2, "sleep_s": 4.0})
     log = house.state.parent / "alice" / "logs" / "supernode.log"
     # A node is online when it is let in; its SuperNode, and the log, begin after that.
-    wait(log.exists, 60, house.nodes["alice"].said)
-    wait(lambda: "Received successfully" in log.read_text(), 60, log.read_text)
+    wait(log.exists, house.nodes["alice"].said)
+    wait(lambda: "Received successfully" in log.read_text(), log.read_text)
     [superlink] = house.server.children("superlink")
     os.kill(superlink, signal.SIGKILL)
     status, lines = finish(house, run_id)
@@ -155,7 +163,7 @@ def test_a_node_waits_until_it_is_admitted_and_goes_when_it_is_expelled(house, t
 def test_from_outside_only_nodes_are_heard(house):
     trust = ssl.create_default_context(cafile=house.state / "keys" / "ca.pem")
     door = f"https://localhost:{house.outside}"
-    with httpx.Client(verify=trust, trust_env=False) as outsider:
+    with httpx.Client(verify=trust, trust_env=False, timeout=LIMIT_S) as outsider:
         assert outsider.post(f"{door}/v1/control/list-runs").status_code == 404
         assert outsider.post(f"{door}/v1/fleet/register-node").status_code == 404
         unsigned = outsider.post(

@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from tests.flower.machines.loopback import LIMIT_S
 from veilmap.errors import UserError
 from veilmap.flower.machines.private_files import held_privately, private_folder, write_private
 
@@ -21,7 +22,7 @@ def test_a_killed_holder_holds_nothing(tmp_path):
         "from veilmap.flower.machines.private_files import held_privately\n"
         "with held_privately(Path(sys.argv[1]), 'node'): os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], timeout=LIMIT_S)
     assert done.returncode == -9
     assert (tmp_path / ".lock").exists()
     with held_privately(tmp_path, "node"):

@@ -9,6 +9,7 @@ from flwr.superlink.routers.fleet.router import router
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests.flower.machines.loopback import LIMIT_S
 from tests.flower.machines.serving import served
 from veilmap.flower.machines import proxy as gate_module
 from veilmap.flower.machines.certificates import obtain
@@ -27,12 +28,12 @@ class Door(NamedTuple):
 
     def post(self, path: str, **request) -> httpx.Response:
         url = f"https://localhost:{self.port}{path}"
-        return httpx.post(url, verify=self.trust, trust_env=False, **request)
+        return httpx.post(url, verify=self.trust, trust_env=False, timeout=LIMIT_S, **request)
 
     def raw(self, request: bytes) -> bytes:
         """What comes back for these very bytes; no client tidies them up."""
         with (
-            socket.create_connection((LOOPBACK, self.port), timeout=5) as plain,
+            socket.create_connection((LOOPBACK, self.port), timeout=LIMIT_S) as plain,
             self.trust.wrap_socket(plain, server_hostname="localhost") as line,
         ):
             line.sendall(request)

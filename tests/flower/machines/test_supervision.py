@@ -10,22 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.flower.machines.loopback import LIMIT_S
 from veilmap.flower.machines import supervision
 from veilmap.flower.machines.supervision import Children, Program, stop_signals
 
 PROGRAMS = """
 import os, signal, subprocess, sys, time
 def sleep():
-    print("asleep", os.getpid(), flush=True); time.sleep(60)
+    print("asleep", os.getpid(), flush=True); time.sleep(1000)
 def die():
     print("\\x1b[91mdying\\x1b[0m", flush=True); sys.exit(3)
 def tell():
-    print("veilmap: hear me", flush=True); time.sleep(60)
+    print("veilmap: hear me", flush=True); time.sleep(1000)
 def deaf():
     signal.signal(signal.SIGTERM, signal.SIG_IGN); sleep()
 def parent():
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    print("child", child.pid, flush=True); time.sleep(60)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    print("child", child.pid, flush=True); time.sleep(1000)
 """
 
 
@@ -47,8 +48,8 @@ def start(environment, tmp_path):
     return start
 
 
-def until(condition, children=None, limit_s=20.0):
-    end = time.monotonic() + limit_s
+def until(condition, children=None):
+    end = time.monotonic() + LIMIT_S
     while not condition():
         assert time.monotonic() < end, "waited too long"
         if children is not None:
