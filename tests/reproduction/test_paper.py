@@ -6,7 +6,7 @@ import pytest
 from veilmap.reproduction.labels import paper_specs
 from veilmap.sweeping.grid import planned
 from veilmap.sweeping.rules.trends import Least
-from veilmap.sweeping.selection import chosen
+from veilmap.sweeping.selection import SweepRow, chosen
 from veilmap.sweeping.sweep import Sweep
 
 # Every table and figure of the paper, and one paragraph with numbers of its own.
@@ -56,7 +56,7 @@ def plans():
     sweep = Sweep(SPECS, seeds=(0,))
     return {
         spec.label: [
-            plan for runs in spec.runs for plan in planned(runs, sweep.stage(spec), seeds=(0,))
+            plan for runs in spec.runs for plan in planned(runs, sweep.cohort(spec), seeds=(0,))
         ]
         for spec in SPECS
     }
@@ -65,7 +65,7 @@ def plans():
 def wheres_of(rule):
     """Every part of the figures that a rule speaks of."""
     single = ("where", "high", "low", "ours", "others")
-    return [getattr(rule, name) for name in single if hasattr(rule, name)] + list(
+    return [where for name in single if (where := getattr(rule, name, None))] + list(
         getattr(rule, "order", ())
     )
 
@@ -75,8 +75,8 @@ def of_runs(where):
     return {key: value for key, value in where.items() if key != "round"}
 
 
-def keys_of(plans, spec):
-    return [plan.keys for plan in plans[spec.label]]
+def rows_of(plans, spec):
+    return [SweepRow(plan.keys) for plan in plans[spec.label]]
 
 
 def test_every_label_of_the_paper_has_one_spec():
@@ -91,19 +91,19 @@ def test_a_file_is_named_after_its_label():
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.label)
 def test_every_run_can_be_planned_on_the_simulated_worlds(plans, spec):
     assert plans[spec.label]
-    assert [plan.why_not for plan in plans[spec.label] if plan.case is None] == []
+    assert [plan.why_not for plan in plans[spec.label] if plan.trial is None] == []
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.label)
 def test_every_claim_and_picture_speaks_of_runs_that_there_are(plans, spec):
-    keys = keys_of(plans, spec)
+    rows = rows_of(plans, spec)
     wheres = [of_runs(where) for claim in spec.claims for where in wheres_of(claim.rule)]
     for picture in spec.pictures:
         wheres += [getattr(picture, "where", {}), *getattr(picture, "panels", ())]
-    assert [where for where in wheres if not chosen(keys, where)] == []
+    assert [where for where in wheres if not chosen(rows, where)] == []
     listed = [each for where in wheres for each in where.items() if isinstance(each[1], list)]
     assert [
-        (key, value) for key, values in listed for value in values if not chosen(keys, {key: value})
+        (key, value) for key, values in listed for value in values if not chosen(rows, {key: value})
     ] == []
 
 
@@ -113,23 +113,23 @@ def test_a_claim_goes_along_a_key_of_its_runs(plans, spec):
         rule = claim.rule
         if not hasattr(rule, "along") or claim.table != "runs":
             continue
-        values = [keys[rule.along] for keys in chosen(keys_of(plans, spec), rule.where)]
+        values = [row.value(rule.along) for row in chosen(rows_of(plans, spec), rule.where)]
         assert len(set(values)) > 1, claim.says
         assert not isinstance(rule, Least) or rule.at in values
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.label)
 def test_published_numbers_stand_under_keys_of_runs(plans, spec):
-    keys = keys_of(plans, spec)
-    names = set().union(*keys)
+    rows = rows_of(plans, spec)
+    names = set().union(*(row.keys for row in rows))
     for number in spec.numbers:
-        assert chosen(keys, {name: number[name] for name in names & set(number)}), number
+        assert chosen(rows, {name: number[name] for name in names & set(number)}), number
 
 
 def test_the_published_numbers_bear_the_claims_or_a_note_says_that_they_do_not():
     """A bound that the paper gives only as a bound is met exactly."""
     effects = {
-        (spec.label, claim.says): claim.rule.effect(spec.numbers)
+        (spec.label, claim.says): claim.rule.effect([SweepRow(published) for published in spec.numbers])
         for spec in SPECS
         for claim in spec.claims
         if not claim.note
