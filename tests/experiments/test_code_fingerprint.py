@@ -23,7 +23,7 @@ from veilmap.study.settings import RunSettings
 DATA = make_data()
 TRIAL = make_trial(DATA)
 TINY = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
-HEATMAP = ("--method", "heatmap", "--cells", "30", "--finest", "20")
+HEATMAP = ("--method", "heatmap", "--grid-cells", "30", "--finest", "20")
 COMMANDS = {
     "audit": ("audit", "data.parquet", *TINY, *HEATMAP, "--configurations", "fedavg", "--seeds=1"),
     "sweep": ("sweep", "spec.toml", "--data", "data.parquet", "--seeds", "1"),
@@ -36,8 +36,8 @@ def place(tmp_path):
     package = Path(veilmap.__file__).parent
     shutil.copytree(package, tmp_path / "veilmap")  # with what is compiled
     make_data().write_parquet(tmp_path / "data.parquet")
-    attacks = 'method = "heatmap"\ncells = 30\nfinest_m = 20.0'
-    (tmp_path / "spec.toml").write_text(SPEC.replace('method = "neurons"', attacks))
+    attacks = 'method = "heatmap"\ngrid_cells = 30\nfinest_m = 20.0'
+    (tmp_path / "spec.toml").write_text(SPEC.replace('method = "first_layer"', attacks))
     return tmp_path
 
 
