@@ -105,10 +105,8 @@ class Scaler:
 
     def finely(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same in float64, for callers that differentiate."""
-        scaled: NDArray[np.float64] = (xy_m - self.mean_m) / self.scale_m
-        return scaled
+        return (xy_m - self.mean_m) / self.scale_m
 
     def metres(self, xy_std: NDArray[np.floating]) -> NDArray[np.float64]:
         """Network input back to metres."""
-        xy_m: NDArray[np.float64] = np.asarray(xy_std, np.float64) * self.scale_m + self.mean_m
-        return xy_m
+        return np.asarray(xy_std, np.float64) * self.scale_m + self.mean_m

@@ -193,8 +193,7 @@ def draw_groups(
 
 
 def _seconds(table: pl.DataFrame) -> NDArray[np.float64]:
-    seconds: NDArray[np.float64] = table["time"].dt.epoch("us").to_numpy() / 1e6
-    return seconds
+    return table["time"].dt.epoch("us").to_numpy() / 1e6
 
 
 def _local_data(table: pl.DataFrame, time_s: NDArray[np.float64]) -> LocalData:

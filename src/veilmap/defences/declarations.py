@@ -8,14 +8,7 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import get_args
 
-from veilmap.defences.step import (
-    LooksAt,
-    Moves,
-    Source,
-    Spending,
-    Step,
-    UpdateStep,
-)
+from veilmap.defences.step import LooksAt, Moves, Source, Spending, Step, UpdateStep
 from veilmap.errors import UserError, out_of_range, unknown_choice
 
 KINDS = ("on_points", "on_update", "learn")  # a step has one of these methods

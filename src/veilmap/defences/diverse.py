@@ -103,8 +103,7 @@ def _nearest(batch: LocalData, groups: Groups) -> Indices:
     # Rounding of the last bits must not choose between two at the same distance.
     by_distance = np.lexsort((off_m.round(DECIMALS), groups.group))
     _, first = np.unique(groups.group[by_distance], return_index=True)
-    nearest: Indices = groups.rows[by_distance[first]]
-    return nearest
+    return groups.rows[by_distance[first]]
 
 
 def _measured(batch: LocalData, groups: Groups) -> LocalData:

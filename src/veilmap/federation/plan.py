@@ -10,12 +10,7 @@ from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.aggregation import (
-    AGGREGATIONS,
-    Aggregation,
-    AggregationName,
-    aggregation,
-)
+from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, aggregation
 from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.update_validation import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler

@@ -27,8 +27,7 @@ def _forward(network: Network, weights: Floats, x: Floats) -> Floats:
         z = x @ matrix.T
         z += bias
         x = _ACTIVATIONS[name](z)
-    outputs: Floats = (x @ last_matrix.T)[:, 0] + last_bias
-    return outputs
+    return (x @ last_matrix.T)[:, 0] + last_bias
 
 
 def _relu(z: Floats) -> Floats:

@@ -87,8 +87,7 @@ def _merged(cluster: Labels, a: Labels, b: Labels) -> Labels:
 def _by_first_point(cluster: Labels, cell: Labels) -> Labels:
     """The same clusters of cells, numbered by their first point."""
     first = np.unique(cluster[cell], return_index=True)[1]
-    numbers: Labels = np.argsort(np.argsort(first))[cluster]
-    return numbers
+    return np.argsort(np.argsort(first))[cluster]
 
 
 def _touched(
