@@ -10,8 +10,9 @@ from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, aggregation
+from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, Average
 from veilmap.federation.map_family import MapFamily, dense_network
+from veilmap.federation.robust import Gathered, median, trimmed_mean
 from veilmap.federation.update_validation import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
@@ -68,7 +69,10 @@ class Training:
 
     def aggregate(self, weights_before: Floats, senders: int) -> Aggregation:
         """Where the updates of a round go in which ``senders`` may send."""
-        return aggregation(self.aggregation, self.trimmed_share, weights_before, senders)
+        if self.aggregation == "mean":
+            return Average(weights_before)
+        rule = median if self.aggregation == "median" else trimmed_mean(self.trimmed_share)
+        return Gathered(weights_before, rule, senders)
 
     @property
     def name(self) -> str:
