@@ -30,10 +30,6 @@ def _forward(network: Network, weights: Floats, x: Floats) -> Floats:
     return (x @ last_matrix.T)[:, 0] + last_bias
 
 
-def _relu(z: Floats) -> Floats:
-    return np.maximum(z, 0, out=z)
-
-
 def _sigmoid(z: Floats) -> Floats:
     np.negative(z, out=z)
     np.exp(z, out=z)
@@ -41,17 +37,9 @@ def _sigmoid(z: Floats) -> Floats:
     return np.reciprocal(z, out=z)
 
 
-def _tanh(z: Floats) -> Floats:
-    return np.tanh(z, out=z)
-
-
-def _elu(z: Floats) -> Floats:
-    return np.expm1(z, out=z, where=z < 0)
-
-
 _ACTIVATIONS: dict[ActivationName, Callable[[Floats], Floats]] = {
-    "relu": _relu,
+    "relu": lambda z: np.maximum(z, 0, out=z),
     "sigmoid": _sigmoid,
-    "tanh": _tanh,
-    "elu": _elu,
+    "tanh": lambda z: np.tanh(z, out=z),
+    "elu": lambda z: np.expm1(z, out=z, where=z < 0),
 }
