@@ -66,10 +66,8 @@ class Game:
         self._grid = MapGrid.of_ground(crowd.ground)
         self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
         self.adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
-        self._generator_steps, self._adversary_steps = (
-            DenseAdam(self.generator),
-            DenseAdam(self.adversary),
-        )
+        self._generator_steps = DenseAdam(self.generator)
+        self._adversary_steps = DenseAdam(self.adversary)
 
     @property
     def parameters(self) -> int:

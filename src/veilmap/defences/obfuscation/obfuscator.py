@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from veilmap.area import Area
 from veilmap.defences.obfuscation.adversarial import obfuscate, train
 from veilmap.defences.obfuscation.crowd import Crowd
 from veilmap.defences.obfuscation.dense import Dense
@@ -23,7 +22,8 @@ def learned(
 ) -> tuple["Obfuscator", Figures]:
     """A generator trained against its adversary on the people's points, and how that went."""
     scale = RecordScale.fitted(people, turn.scaler)
-    crowd = Crowd([scale.records(data) for data in people], _ground(turn.area, scale))
+    ground = Ground.of_area(turn.area, scale.scaler)
+    crowd = Crowd([scale.records(data) for data in people], ground)
     streams = turn.stream("gan weights"), turn.stream("gan mini-batches")
     trained = train(crowd, rho, max_steps, *streams)
     return Obfuscator(trained.generator, scale, name), {
@@ -48,14 +48,11 @@ class Obfuscator:
         """As many points at the same times, with new positions and labels; means of both moves."""
         if not len(batch):
             return batch, {"moved_m": 0.0, "label_moved_db": 0.0}
-        records, ground = self.scale.records(batch), _ground(turn.area, self.scale)
-        moved = obfuscate(self.generator, records, ground, turn.stream("gan noise"))
+        ground = Ground.of_area(turn.area, self.scale.scaler)
+        records, noise = self.scale.records(batch), turn.stream("gan noise")
+        moved = obfuscate(self.generator, records, ground, noise)
         new = self.scale.points(moved, batch.time_s, turn.area)
         return new, {
             "moved_m": float(np.linalg.norm(new.xy_m - batch.xy_m, axis=1).mean()),
             "label_moved_db": float(np.abs(new.rsrp_dbm - batch.rsrp_dbm).mean()),
         }
-
-
-def _ground(area: Area, scale: RecordScale) -> Ground:
-    return Ground.of_area(area, scale.scaler)
