@@ -30,14 +30,13 @@ class LocalData:
         mean: NDArray[np.float64] = self.xy_m.mean(axis=0)
         return mean
 
-    def take(self, rows: NDArray[np.intp]) -> "LocalData":
+    def take(self, rows: NDArray[np.intp] | slice) -> "LocalData":
         """The chosen rows, in the given order."""
         return LocalData(self.xy_m[rows], self.rsrp_dbm[rows], self.time_s[rows])
 
     def rows(self, start: int, end: int) -> "LocalData":
         """The rows from ``start`` up to ``end``, as views."""
-        part = slice(start, end)
-        return LocalData(self.xy_m[part], self.rsrp_dbm[part], self.time_s[part])
+        return self.take(slice(start, end))
 
     def between(self, start_s: float, end_s: float) -> "LocalData":
         """The points measured in [start, end)."""
