@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from veilmap.defences.obfuscation.crowd import Crowd, MiniBatch
 from veilmap.defences.obfuscation.dense import Dense, DenseAdam
-from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
+from veilmap.defences.obfuscation.standard_area import StandardArea
 
 RECORD, POSITION, NOISE, WIDTH = 3, 2, 4, 64  # inputs and outputs, and units of a hidden layer
 FIRST_PULL = 0.1  # of the generator's last layer, so that it starts near the identity
@@ -51,11 +51,11 @@ def train(
 
 
 def obfuscate(
-    generator: Dense, records: Tensor, ground: Ground, draw: np.random.Generator
+    generator: Dense, records: Tensor, area: StandardArea, draw: np.random.Generator
 ) -> Tensor:
     """Each record moved as the generator says to it and to fresh noise."""
     noise = torch.from_numpy(draw.standard_normal((len(records), NOISE), np.float32))
-    return ground.moved(records, generator(torch.cat([records, noise], dim=1)))
+    return area.moved(records, generator(torch.cat([records, noise], dim=1)))
 
 
 class Game:
@@ -63,7 +63,7 @@ class Game:
 
     def __init__(self, crowd: Crowd, rho: float, draw: np.random.Generator) -> None:
         self._crowd, self._rho = crowd, rho
-        self._grid = MapGrid.of_ground(crowd.ground)
+        self._grid = MapGrid.of_area(crowd.area)
         self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
         self.adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
         self._generator_steps = DenseAdam(self.generator)
@@ -78,7 +78,7 @@ class Game:
 
         The generator minimises rho · utility loss − (1 − rho) · adversary loss.
         """
-        own = obfuscate(self.generator, batch.records[: batch.own], self._crowd.ground, draw)
+        own = obfuscate(self.generator, batch.records[: batch.own], self._crowd.area, draw)
         moved = torch.cat([own, batch.records[batch.own :]])
         adversary_loss = torch.stack(guess_losses(self.adversary(moved.detach()), batch)).sum()
         self._adversary_steps.descend(adversary_loss)

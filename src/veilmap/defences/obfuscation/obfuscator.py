@@ -9,8 +9,8 @@ import torch
 from veilmap.defences.obfuscation.adversarial import obfuscate, train
 from veilmap.defences.obfuscation.crowd import Crowd
 from veilmap.defences.obfuscation.dense import Dense
-from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.records import RecordScale
+from veilmap.defences.obfuscation.standard_area import StandardArea
 from veilmap.defences.step import Figures, Turn
 from veilmap.local_data import LocalData
 from veilmap.model.threads import one_thread
@@ -22,8 +22,8 @@ def learned(
 ) -> tuple["Obfuscator", Figures]:
     """A generator trained against its adversary on the people's points, and how that went."""
     scale = RecordScale.fitted(people, turn.scaler)
-    ground = Ground.of_area(turn.area, scale.scaler)
-    crowd = Crowd([scale.records(data) for data in people], ground)
+    area = StandardArea.of_area(turn.area, scale.scaler)
+    crowd = Crowd([scale.records(data) for data in people], area)
     streams = turn.stream("gan weights"), turn.stream("gan mini-batches")
     trained = train(crowd, rho, max_steps, *streams)
     return Obfuscator(trained.generator, scale, name), {
@@ -48,9 +48,9 @@ class Obfuscator:
         """As many points at the same times, with new positions and labels; means of both moves."""
         if not len(batch):
             return batch, {"moved_m": 0.0, "label_moved_db": 0.0}
-        ground = Ground.of_area(turn.area, self.scale.scaler)
+        area = StandardArea.of_area(turn.area, self.scale.scaler)
         records, noise = self.scale.records(batch), turn.stream("gan noise")
-        moved = obfuscate(self.generator, records, ground, noise)
+        moved = obfuscate(self.generator, records, area, noise)
         new = self.scale.points(moved, batch.time_s, turn.area)
         return new, {
             "moved_m": float(np.linalg.norm(new.xy_m - batch.xy_m, axis=1).mean()),
