@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from veilmap.defences.clustering.box_trees import BoxTrees, count_pairs
+from veilmap.defences.clustering.box_trees import BoxTrees, Floats, count_pairs
 from veilmap.defences.clustering.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
 from veilmap.errors import UserError, out_of_range, refuse
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]
 

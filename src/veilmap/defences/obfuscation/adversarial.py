@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.random import Generator
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -28,13 +29,7 @@ class Trained:
     parameters: int
 
 
-def train(
-    crowd: Crowd,
-    rho: float,
-    max_steps: int,
-    weights: np.random.Generator,
-    draw: np.random.Generator,
-) -> Trained:
+def train(crowd: Crowd, rho: float, max_steps: int, weights: Generator, draw: Generator) -> Trained:
     """One step of the adversary, one of the generator, until both losses rest or ``max_steps``.
 
     They rest when the mean of each over the last ``WINDOW`` steps differs from that over the
@@ -50,9 +45,7 @@ def train(
     return Trained(game.generator, len(losses), rested, game.parameters)
 
 
-def obfuscate(
-    generator: Dense, records: Tensor, area: StandardArea, draw: np.random.Generator
-) -> Tensor:
+def obfuscate(generator: Dense, records: Tensor, area: StandardArea, draw: Generator) -> Tensor:
     """Each record moved as the generator says to it and to fresh noise."""
     noise = torch.from_numpy(draw.standard_normal((len(records), NOISE), np.float32))
     return area.moved(records, generator(torch.cat([records, noise], dim=1)))
@@ -61,7 +54,7 @@ def obfuscate(
 class Game:
     """Two networks of three layers that train against each other."""
 
-    def __init__(self, crowd: Crowd, rho: float, draw: np.random.Generator) -> None:
+    def __init__(self, crowd: Crowd, rho: float, draw: Generator) -> None:
         self._crowd, self._rho = crowd, rho
         self._grid = MapGrid.of_area(crowd.area)
         self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
@@ -73,7 +66,7 @@ class Game:
     def parameters(self) -> int:
         return len(self.generator.weights) + len(self.adversary.weights)
 
-    def step(self, batch: MiniBatch, draw: np.random.Generator) -> Tensor:
+    def step(self, batch: MiniBatch, draw: Generator) -> Tensor:
         """Both take a step; the loss of the adversary and that of the generator before it.
 
         The generator minimises rho · utility loss − (1 − rho) · adversary loss.

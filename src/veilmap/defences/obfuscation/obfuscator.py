@@ -18,7 +18,7 @@ from veilmap.model.threads import one_thread
 
 @one_thread()
 def learned(
-    people: Sequence[LocalData], turn: Turn, name: str, rho: float, max_steps: int
+    people: Sequence[LocalData], turn: Turn, rho: float, max_steps: int
 ) -> tuple["Obfuscator", Figures]:
     """A generator trained against its adversary on the people's points, and how that went."""
     scale = RecordScale.fitted(people, turn.scaler)
@@ -26,7 +26,7 @@ def learned(
     crowd = Crowd([scale.records(data) for data in people], area)
     streams = turn.stream("gan weights"), turn.stream("gan mini-batches")
     trained = train(crowd, rho, max_steps, *streams)
-    return Obfuscator(trained.generator, scale, name), {
+    return Obfuscator(trained.generator, scale), {
         "gan_steps": trained.steps,
         "gan_parameters": trained.parameters,
         "gan_rested": float(trained.rested),
@@ -40,7 +40,7 @@ class Obfuscator:
 
     generator: Dense
     scale: RecordScale
-    name: str
+    name = "gan"  # that of the step that learned it
 
     @one_thread()
     @torch.no_grad()
