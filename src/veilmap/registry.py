@@ -7,15 +7,16 @@ pyproject.toml, for example::
     nearest = "my_package:NearestTower"
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from veilmap.errors import UserError, refuse, shown
 from veilmap.notation import name_and_values, with_units
 from veilmap.settings import parse
-from veilmap.strategy import Named, as_text, class_faults, strategy_faults
+from veilmap.strategy import Named, as_text, class_faults
 
 Kind = TypeVar("Kind", bound=Named)
 
@@ -91,25 +92,34 @@ class Registry(Generic[Kind]):
         refuse(self.faults(made))
         return made
 
-    def faults(self, given: object) -> list[UserError]:
+    def faults(self, given: Any) -> Iterator[UserError]:
         """What keeps an object of anybody's from being one."""
         if type(given) in self.own.values():
-            return []
-        return list(strategy_faults(given, self.what, self.members)) or list(
-            self._faults(given)  # type: ignore[arg-type]
-        )
+            return
+        if isinstance(given, type):
+            called = given.__name__
+            yield UserError(f"{self.what} {called} is a class; give an instance: {called}()")
+            return
+        faults = list(class_faults(type(given), self.what, self.members))
+        yield from faults or self._instance_faults(given)
 
-    def _faults(self, given: Named) -> Iterator[UserError]:
-        called, kind = f"{self.what} {type(given).__name__}", type(given)
-        if given.name in (*self.own, *self.reserved):
+    def _instance_faults(self, given: Named) -> Iterator[UserError]:
+        """Of an instance whose class is as it should be."""
+        name, kind = given.name, type(given)
+        called = f"{self.what} {kind.__name__}"
+        if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z]\w*", name)):
             yield UserError(
-                f"the {called} has the name {shown(given.name)}, which is one of ours; "
+                f"the name of {called} must be letters, digits and underscores, got {shown(name)}"
+            )
+        elif name in (*self.own, *self.reserved):
+            yield UserError(
+                f"the {called} has the name {shown(name)}, which is one of ours; "
                 "choose another name"
             )
-        elif given.name in self.names and self.class_of(given.name) is not kind:
+        elif name in self.names and self.class_of(name) is not kind:
             yield UserError(
-                f"the {called} has the name {shown(given.name)}, by which an installed package "
-                f"registers {self.class_of(given.name).__name__}; choose another name"
+                f"the {called} has the name {shown(name)}, by which an installed package "
+                f"registers {self.class_of(name).__name__}; choose another name"
             )
         elif self.as_text and not _is_read_back(given):
             yield UserError(
