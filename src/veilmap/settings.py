@@ -21,7 +21,7 @@ _LONGEST_NAME = 80
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
-    # What is no table is left to the validation below.
+    # Anything but a table is left to the validation below.
     values = with_new_names(kind, values) if isinstance(values, Mapping) else values
     faults = _unknown(kind, values)
     try:

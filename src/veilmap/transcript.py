@@ -47,7 +47,7 @@ _OLD_NAMES = {"weights_before": _STATE + WEIGHTS, "weights_after": _MESSAGE + WE
 class TranscriptWriter:
     """An observer that writes each round when it has ended; an interrupted round leaves nothing.
 
-    A transcript that is gone on with keeps its rounds up to ``after``; others are removed.
+    A resumed transcript keeps its rounds up to ``after``; others are removed.
     """
 
     def __init__(self, folder: str | Path, header: Header, after: int = 0) -> None:
@@ -123,7 +123,7 @@ class Transcript:
             yield from _unpack(path, self.header.map, user)
 
     def entries(self) -> Iterator[Entry]:
-        """Who came when with how many points, without reading any messages."""
+        """Who took part when with how many points, without reading any messages."""
         for path in _round_files(self._folder):
             with _part(path) as (_, facts):
                 for user, n in zip(facts.users, facts.n, strict=True):

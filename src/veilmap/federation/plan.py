@@ -83,7 +83,7 @@ class Training:
     def as_text(self, base: "Training | None" = None) -> str:
         """``fedavg:learning_rate=1e-05``: the name, and what differs from the scheme's settings.
 
-        Where several are told apart that have a ``base`` in common, what differs from that.
+        Where several trainings share a ``base``, what differs from that.
         """
         usual = replace(base or Training(), **SCHEMES[self.name])
         own = [
@@ -108,7 +108,7 @@ class Plan:
     """The kind of map, the scale of its input and labels, the area, the training, the root seed.
 
     Maps learn ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
-    ``defence`` is what phones do besides, by default nothing; ``cell`` is the one it is about.
+    ``defence`` is what phones do to hide, by default nothing; ``cell`` is the one that is mapped.
     ``vetting`` is which updates the server takes; ``broken`` are the users whose phones a
     simulation lets send garbage, with its kind.
     """

@@ -36,7 +36,7 @@ class _Step(NamedTuple):
 
     x: Tensor  # (clients, rows, 2)
     y: Tensor  # (clients, rows, 1)
-    share: Tensor  # 2/n of a row's mini-batch of n, and 0 of a row that is none; (clients, rows, 1)
+    share: Tensor  # 2/n for a row of a mini-batch of n, 0 for padding; (clients, rows, 1)
     sizes: list[int]  # n of each client
 
 

@@ -28,11 +28,11 @@ class MiniBatch:
 class Crowd:
     """The records (x, y, label) of each person, standardised.
 
-    Mini-batches draw everybody equally often and with replacement, whoever has how many records:
+    Mini-batches draw everybody equally often and with replacement, however many records each has:
     so a blind guess of the user is right once in K times, and a person with one record counts.
 
-    A single person is told from a stand-in crowd, half of each mini-batch: uniform positions in the
-    public area with labels drawn from the person's own. A phone knows of nobody else.
+    A single person is distinguished from a stand-in crowd, half of each mini-batch: uniform
+    positions in the public area with labels drawn from the person's own. A phone has no others.
     """
 
     people: Sequence[Tensor]
