@@ -30,14 +30,13 @@ class LocalData:
         mean: NDArray[np.float64] = self.xy_m.mean(axis=0)
         return mean
 
-    def take(self, rows: NDArray[np.intp]) -> "LocalData":
+    def take(self, rows: NDArray[np.intp] | slice) -> "LocalData":
         """The chosen rows, in the given order."""
         return LocalData(self.xy_m[rows], self.rsrp_dbm[rows], self.time_s[rows])
 
     def rows(self, start: int, end: int) -> "LocalData":
         """The rows from ``start`` up to ``end``, as views."""
-        part = slice(start, end)
-        return LocalData(self.xy_m[part], self.rsrp_dbm[part], self.time_s[part])
+        return self.take(slice(start, end))
 
     def between(self, start_s: float, end_s: float) -> "LocalData":
         """The points measured in [start, end)."""
@@ -105,10 +104,8 @@ class Scaler:
 
     def finely(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same in float64, for callers that differentiate."""
-        scaled: NDArray[np.float64] = (xy_m - self.mean_m) / self.scale_m
-        return scaled
+        return (xy_m - self.mean_m) / self.scale_m
 
     def metres(self, xy_std: NDArray[np.floating]) -> NDArray[np.float64]:
         """Network input back to metres."""
-        xy_m: NDArray[np.float64] = np.asarray(xy_std, np.float64) * self.scale_m + self.mean_m
-        return xy_m
+        return np.asarray(xy_std, np.float64) * self.scale_m + self.mean_m

@@ -1,19 +1,10 @@
 """A map family, an attack or a step as text: ``farthest:eps_m=50,num=20``."""
 
 import re
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 from veilmap.errors import UserError, shown
-from veilmap.settings import parse
-
-
-def object_of(text: str, class_of: Callable[[str], type]) -> Any:
-    """The object that a text such as ``diverse:eps_m=50`` stands for; units may be left out."""
-    name, values = name_and_values(text)
-    kind = class_of(name)
-    return parse(kind, with_units(values, kind), name)
 
 
 def split_steps(text: str) -> list[str]:

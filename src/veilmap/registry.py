@@ -1,13 +1,22 @@
-"""Strategies of one kind, ours and those of others: as text, and as objects that are checked."""
+"""Strategies of one kind, ours and those of others: as text, and as objects that are checked.
 
+Other packages register theirs under a name, through Python's entry points. A package writes in its
+pyproject.toml, for example::
+
+    [project.entry-points."veilmap.attacks"]
+    nearest = "my_package:NearestTower"
+"""
+
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from veilmap.errors import UserError, refuse, shown
-from veilmap.notation import object_of
-from veilmap.plugins import registered_class, registered_names
-from veilmap.strategy import Named, as_text, class_faults, strategy_faults
+from veilmap.notation import name_and_values, with_units
+from veilmap.settings import parse
+from veilmap.strategy import Named, as_text, class_faults
 
 Kind = TypeVar("Kind", bound=Named)
 
@@ -38,15 +47,36 @@ class Registry(Generic[Kind]):
     @property
     def names(self) -> tuple[str, ...]:
         """Ours first, then those of installed packages."""
-        return registered_names(self.group, self.own)
+        return (*self.own, *sorted(entry_points(group=self.group).names - self.own.keys()))
 
-    def class_of(self, name: str) -> type:
+    def package_of(self, name: str) -> str | None:
+        """The installed package that registers the name; None for our own."""
+        found = () if name in self.own else entry_points(group=self.group, name=name)
+        packages = [point.dist.name for point in found if point.dist]
+        return packages[-1] if packages else None
+
+    def class_of(self, name: str) -> type[Kind]:
         """The class of that name.
 
         Raises:
-            UserError: nobody registers the name, or what is registered cannot be one.
+            UserError: nobody registers the name, its package cannot be imported, or what it
+                registers cannot be one.
         """
-        kind = registered_class(self.group, self.own, name)
+        if name in self.own:
+            return self.own[name]
+        found = list(entry_points(group=self.group, name=name))
+        if not found:
+            raise UserError(
+                f"unknown {self.what} {shown(name)}; choose one of: {', '.join(self.names)}, or "
+                "install the package that has it"
+            )
+        if len(found) > 1:
+            packages = sorted(point.dist.name for point in found if point.dist)
+            raise UserError(
+                f"{self.what} {shown(name)} is registered by {' and '.join(packages)}; "
+                "uninstall one of them"
+            )
+        kind = _loaded(found[0])
         refuse(class_faults(kind, self.what, self.members))
         called = getattr(kind, "name", None)
         if called != name:
@@ -58,30 +88,38 @@ class Registry(Generic[Kind]):
 
     def of_text(self, text: str) -> Kind:
         """The object that a text such as ``mine:depth=3`` stands for; units may be left out."""
-        made: Kind = object_of(text, self.class_of)
+        made = _object_of(text, self.class_of(name_and_values(text)[0]))
         refuse(self.faults(made))
         return made
 
-    def faults(self, given: object) -> Iterator[UserError]:
+    def faults(self, given: Any) -> Iterator[UserError]:
         """What keeps an object of anybody's from being one."""
         if type(given) in self.own.values():
             return
-        faults = list(strategy_faults(given, self.what, self.members)) or list(
-            self._faults(given)  # type: ignore[arg-type]
-        )
-        yield from faults
+        if isinstance(given, type):
+            called = given.__name__
+            yield UserError(f"{self.what} {called} is a class; give an instance: {called}()")
+            return
+        faults = list(class_faults(type(given), self.what, self.members))
+        yield from faults or self._instance_faults(given)
 
-    def _faults(self, given: Named) -> Iterator[UserError]:
-        called, kind = f"{self.what} {type(given).__name__}", type(given)
-        if given.name in (*self.own, *self.reserved):
+    def _instance_faults(self, given: Named) -> Iterator[UserError]:
+        """Of an instance whose class is as it should be."""
+        name, kind = given.name, type(given)
+        called = f"{self.what} {kind.__name__}"
+        if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z]\w*", name)):
             yield UserError(
-                f"the {called} has the name {shown(given.name)}, which is one of ours; "
+                f"the name of {called} must be letters, digits and underscores, got {shown(name)}"
+            )
+        elif name in (*self.own, *self.reserved):
+            yield UserError(
+                f"the {called} has the name {shown(name)}, which is one of ours; "
                 "choose another name"
             )
-        elif given.name in self.names and self.class_of(given.name) is not kind:
+        elif name in self.names and self.class_of(name) is not kind:
             yield UserError(
-                f"the {called} has the name {shown(given.name)}, by which an installed package "
-                f"registers {self.class_of(given.name).__name__}; choose another name"
+                f"the {called} has the name {shown(name)}, by which an installed package "
+                f"registers {self.class_of(name).__name__}; choose another name"
             )
         elif self.as_text and not _is_read_back(given):
             yield UserError(
@@ -90,15 +128,34 @@ class Registry(Generic[Kind]):
             )
 
 
+def _loaded(found: EntryPoint) -> type:
+    try:
+        kind = found.load()
+    # Whatever a foreign module does while it is imported is that package's fault.
+    except Exception as error:
+        raise UserError(
+            f"cannot import {found.value} ({type(error).__name__}: {error}); "
+            f"repair or uninstall {found.dist.name if found.dist else 'its package'}"
+        ) from error
+    if not isinstance(kind, type):
+        raise UserError(
+            f"{found.value} must be a class, got {shown(kind)}; register the class itself"
+        )
+    return kind
+
+
+def _object_of(text: str, kind: type[Kind]) -> Kind:
+    name, values = name_and_values(text)
+    return parse(kind, with_units(values, kind), name)
+
+
 def _is_read_back(given: Named) -> bool:
     """Whether its text stands for the same settings."""
+    kind = type(given)
     try:
-        made = object_of(as_text(given), lambda name: type(given))
-        return _values(made) == _values(given)
+        made = _object_of(as_text(given), kind)
+        names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+        return all(getattr(made, name) == getattr(given, name) for name in names)
     # A setting that is an array, or of a class that nothing is known of, fails in its own way.
     except Exception:
         return False
-
-
-def _values(strategy: Named) -> list[Any]:
-    return [getattr(strategy, field.name) for field in fields(strategy)]  # type: ignore[arg-type]

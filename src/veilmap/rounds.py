@@ -73,12 +73,11 @@ def cut(
 
 def cut_from(measurements: Measurements, interval_s: float, origin: float) -> tuple[Round, ...]:
     """As ``cut``, with round 1 beginning at ``origin``, in seconds since 1970."""
-    time_s = _seconds(measurements.table)
-    number = _numbers(time_s, origin, interval_s)
+    everything = pooled(measurements)
+    number = _numbers(everything.time_s, origin, interval_s)
     users, user = _numbered(measurements.table["user"])
-    order = np.lexsort((time_s, user, number))
-    everything = _local_data(measurements.table, time_s).take(order)
-    number, user = number[order], user[order]
+    order = np.lexsort((everything.time_s, user, number))
+    everything, number, user = everything.take(order), number[order], user[order]
     data: dict[int, dict[str, LocalData]] = {}
     for start, end in _runs(number, user):
         pieces = data.setdefault(int(number[start]), {})
@@ -192,15 +191,7 @@ def draw_groups(
     return chosen[groups]
 
 
-def _seconds(table: pl.DataFrame) -> NDArray[np.float64]:
-    seconds: NDArray[np.float64] = table["time"].dt.epoch("us").to_numpy() / 1e6
-    return seconds
-
-
-def _local_data(table: pl.DataFrame, time_s: NDArray[np.float64]) -> LocalData:
-    return LocalData(table.select("x_m", "y_m").to_numpy(), table["rsrp_dbm"].to_numpy(), time_s)
-
-
 def pooled(data: Measurements) -> LocalData:
     """All rows of a table as one piece, in time order."""
-    return _local_data(data.table, _seconds(data.table))
+    table, time_s = data.table, data.table["time"].dt.epoch("us").to_numpy() / 1e6
+    return LocalData(table.select("x_m", "y_m").to_numpy(), table["rsrp_dbm"].to_numpy(), time_s)

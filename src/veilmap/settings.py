@@ -21,7 +21,7 @@ _LONGEST_NAME = 80
 
 def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     """Nested mappings, as TOML and JSON give them, as a dataclass of dataclasses."""
-    # What is no table is left to the validation below.
+    # Anything but a table is left to the validation below.
     values = with_new_names(kind, values) if isinstance(values, Mapping) else values
     faults = _unknown(kind, values)
     try:
@@ -48,12 +48,8 @@ def with_new_names(kind: Any, values: Any) -> Any:
     return found
 
 
-def _as_list(value: Any) -> Any:
-    return (value,) if isinstance(value, str | int) else value
-
-
 # Of a field that takes several values: one text or number is a list of one.
-ONE_OR_MORE = BeforeValidator(_as_list)
+ONE_OR_MORE = BeforeValidator(lambda value: (value,) if isinstance(value, str | int) else value)
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -182,8 +178,7 @@ def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
     """Tables of plain values as TOML; JSON strings, numbers, booleans and lists are valid TOML."""
     lines = []
     for name, values in tables.items():
-        lines += [f"[{name}]"]
-        for key, value in values.items():
-            lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
-        lines += [""]
+        lines.append(f"[{name}]")
+        lines += [f"{key} = {json.dumps(each, ensure_ascii=False)}" for key, each in values.items()]
+        lines.append("")
     return "\n".join(lines)

@@ -3,12 +3,11 @@
 Each is a frozen dataclass whose fields are its settings, with a name by which texts call it.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Protocol
 
-from veilmap.errors import UserError, shown
+from veilmap.errors import UserError
 
 _MAIN = 2  # the first settings are those that one asks for
 
@@ -35,22 +34,6 @@ def as_text(strategy: Named) -> str:
 def is_named(value: object) -> bool:
     """Whether its class has a name of its own, as those of strategies do."""
     return isinstance(getattr(type(value), "name", None), str)
-
-
-def strategy_faults(given: object, what: str, members: Sequence[str]) -> Iterator[UserError]:
-    """What keeps an object from being ``what`` (an attack, say), which has these members."""
-    if isinstance(given, type):
-        called = given.__name__
-        yield UserError(f"{what} {called} is a class; give an instance: {called}()")
-        return
-    faults = list(class_faults(type(given), what, members))
-    yield from faults
-    name = None if faults else getattr(given, "name")  # noqa: B009
-    if not faults and not (isinstance(name, str) and re.fullmatch(r"[A-Za-z]\w*", name)):
-        yield UserError(
-            f"the name of {what} {type(given).__name__} must be letters, digits and underscores, "
-            f"got {shown(name)}"
-        )
 
 
 def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[UserError]:

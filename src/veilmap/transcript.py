@@ -8,7 +8,7 @@ which knew weights alone, is still read.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -47,7 +47,7 @@ _OLD_NAMES = {"weights_before": _STATE + WEIGHTS, "weights_after": _MESSAGE + WE
 class TranscriptWriter:
     """An observer that writes each round when it has ended; an interrupted round leaves nothing.
 
-    A transcript that is gone on with keeps its rounds up to ``after``; others are removed.
+    A resumed transcript keeps its rounds up to ``after``; others are removed.
     """
 
     def __init__(self, folder: str | Path, header: Header, after: int = 0) -> None:
@@ -123,7 +123,7 @@ class Transcript:
             yield from _unpack(path, self.header.map, user)
 
     def entries(self) -> Iterator[Entry]:
-        """Who came when with how many points, without reading any messages."""
+        """Who took part when with how many points, without reading any messages."""
         for path in _round_files(self._folder):
             with _part(path) as (_, facts):
                 for user, n in zip(facts.users, facts.n, strict=True):
@@ -221,19 +221,19 @@ def _same(one: Arrays, other: Arrays) -> bool:
 def _unpack(path: Path, family: MapFamily, wanted: str | None = None) -> Iterator[Observation]:
     """The observations of a file, or that of the user ``wanted``."""
     with _part(path) as (file, facts):
-        first, last = _rows(facts, wanted)
-        if first == last:
+        rows = [row for row, user in enumerate(facts.users) if wanted in (None, user)]
+        if not rows:
             return
-        names = _names(file)
-        _check_shapes(file, names, facts, family, path)
+        names = _checked_names(file, facts, family, path)
         state = {own: file.get_tensor(there) for own, there in names[_STATE].items()}
         messages = {
-            own: file.get_slice(there)[first:last] for own, there in names[_MESSAGE].items()
+            own: file.get_slice(there)[rows[0] : rows[-1] + 1]
+            for own, there in names[_MESSAGE].items()
         }
     finite = all(np.isfinite(values).all() for values in state.values())
-    for row in range(first, last):
+    for row in rows:
         user, n = facts.users[row], facts.n[row]
-        message = {name: values[row - first] for name, values in messages.items()}
+        message = {name: values[row - rows[0]] for name, values in messages.items()}
         if not (finite and all(np.isfinite(values).all() for values in message.values())):
             raise UserError(
                 f"{path.name}: user {shown(user)} has numbers that are not finite in round "
@@ -253,16 +253,6 @@ def _names(file: Any) -> dict[str, dict[str, str]]:
     return found
 
 
-def _rows(facts: PartFacts, wanted: str | None) -> tuple[int, int]:
-    """From where to where a file's rows are to be read."""
-    if wanted is None:
-        return 0, len(facts.users)
-    if wanted not in facts.users:
-        return 0, 0
-    row = facts.users.index(wanted)
-    return row, row + 1
-
-
 @contextmanager
 def _part(path: Path) -> Iterator[tuple[Any, PartFacts]]:
     """The open file and its metadata; whatever is wrong with them becomes one error."""
@@ -275,29 +265,23 @@ def _part(path: Path) -> Iterator[tuple[Any, PartFacts]]:
         raise UserError(f"{path} is not a part of a transcript ({error}); {_WHOLE}") from error
 
 
-def _check_shapes(
-    file: Any,
-    names: Mapping[str, Mapping[str, str]],
-    facts: PartFacts,
-    family: MapFamily,
-    path: Path,
-) -> None:
-    """Before anything is read: a file may be a stranger's."""
+def _checked_names(
+    file: Any, facts: PartFacts, family: MapFamily, path: Path
+) -> dict[str, dict[str, str]]:
+    """As ``_names``. Shapes are checked before anything is read: a file may be a stranger's."""
+    names = _names(file)
     shapes = {
         part: {own: file.get_slice(there).get_shape() for own, there in names[part].items()}
         for part in names
     }
     known, users = _known_shapes(family), len(facts.users)
-    if known is None:  # then any shapes, but one row of each array for each user
-        wanted = {
-            _STATE: shapes[_STATE],
-            _MESSAGE: {name: [users, *shape[1:]] for name, shape in shapes[_MESSAGE].items()},
-        }
-    else:
-        wanted = {
-            _STATE: {name: list(shape) for name, shape in known.items()},
-            _MESSAGE: {name: [users, *shape] for name, shape in known.items()},
-        }
+    state, message = shapes[_STATE], {name: each[1:] for name, each in shapes[_MESSAGE].items()}
+    if known is not None:  # else any shapes, but one row of each array for each user
+        state = message = {name: list(shape) for name, shape in known.items()}
+    wanted = {
+        _STATE: state,
+        _MESSAGE: {name: [users, *shape] for name, shape in message.items()},
+    }
     if shapes != wanted or not shapes[_MESSAGE]:
         raise UserError(
             f"{path.name} holds arrays of shapes {shapes}, but {users} users of the map in "
@@ -308,6 +292,7 @@ def _check_shapes(
     }
     if known is not None and kinds != {"F32"}:
         raise UserError(f"{path.name} holds weights of another type than float32; convert them")
+    return names
 
 
 def _known_shapes(family: MapFamily) -> dict[str, tuple[int, ...]] | None:

@@ -7,7 +7,7 @@ import torch
 from veilmap.area import Area
 from veilmap.defences.gan import GanObfuscation
 from veilmap.defences.obfuscation.dense import Dense, DenseAdam
-from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.standard_area import StandardArea
 from veilmap.defences.step import LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData, Scaler
@@ -131,9 +131,11 @@ def test_learning_and_acting_take_one_thread_and_give_the_others_back(monkeypatc
     monkeypatch.setattr(
         DenseAdam, "descend", lambda *args: (threads.append(torch.get_num_threads()), step(*args))
     )
-    moved = Ground.moved
+    moved = StandardArea.moved
     monkeypatch.setattr(
-        Ground, "moved", lambda *args: (threads.append(torch.get_num_threads()), moved(*args))[1]
+        StandardArea,
+        "moved",
+        lambda *args: (threads.append(torch.get_num_threads()), moved(*args))[1],
     )
     torch.set_num_threads(2)
     try:

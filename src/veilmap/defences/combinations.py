@@ -40,7 +40,7 @@ def combination_faults(steps: Sequence[Step]) -> Iterator[UserError]:
 
 
 def _seeing_faults(steps: Sequence[Step]) -> Iterator[UserError]:
-    """What looks at true positions before a step whose budget speaks of all that is done."""
+    """Steps that look at true positions before a step whose budget should cover them."""
     for place, step in enumerate(steps):
         if covers_positions(step):
             for earlier in steps[:place]:

@@ -1,21 +1,14 @@
 """What a step says of itself, and what is assumed of one that says nothing.
 
 Any class may be a step: what it does not declare is taken at its worst. A declaration is an
-attribute or a property, because it may hang on the step's settings.
+attribute or a property, because it may depend on the step's settings.
 """
 
 from collections.abc import Iterator, Sequence
 from math import inf
 from typing import get_args
 
-from veilmap.defences.step import (
-    LooksAt,
-    Moves,
-    Source,
-    Spending,
-    Step,
-    UpdateStep,
-)
+from veilmap.defences.step import LooksAt, Moves, Source, Spending, Step, UpdateStep
 from veilmap.errors import UserError, out_of_range, unknown_choice
 
 KINDS = ("on_points", "on_update", "learn")  # a step has one of these methods
@@ -27,7 +20,7 @@ def acts_on_points(step: Step) -> bool:
 
 
 def looks_at(step: Step) -> LooksAt:
-    """What its result hangs on: where points lie, or nothing of the kind."""
+    """What its result depends on: where points lie, or nothing of the kind."""
     assumed: LooksAt = "positions" if acts_on_points(step) else "nothing"
     return getattr(step, "looks_at", assumed)
 
@@ -53,7 +46,7 @@ def is_control(step: Step) -> bool:
 
 
 def covers_positions(step: Step) -> bool:
-    """Whether it has a budget that speaks of where the points were measured."""
+    """Whether it has a budget that covers where the points were measured."""
     return acts_on_points(step) and isinstance(step, Spending)
 
 

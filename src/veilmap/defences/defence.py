@@ -16,7 +16,7 @@ from veilmap.model.network import Floats
 from veilmap.strategy import as_text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What one step did on one phone in one round.
 
@@ -34,10 +34,10 @@ class Report:
     step: str
     points_before: int
     points: int
-    centroid_moved_m: float | None
+    centroid_moved_m: float | None = None
     seconds: float
     peak_mb: float
-    learning_seconds: float | None
+    learning_seconds: float | None = None
     figures: Figures
 
 
@@ -96,26 +96,17 @@ def _act(step: Step, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[Loca
         points_before=len(batch),
         points=len(after),
         centroid_moved_m=_moved_m(batch, after),
-        seconds=cost.seconds,
-        peak_mb=cost.peak_mb,
         learning_seconds=lesson.seconds,
         figures={**lesson.figures, **figures},
+        **vars(cost),
     )
 
 
 def _conceal(step: UpdateStep, update: Floats, n: int, turn: Turn) -> tuple[Floats, Report]:
     returned, cost = measured(lambda: step.on_update(update, turn))
     sent, figures = returned_update(step, update, returned)
-    return sent, Report(
-        step=as_text(step),
-        points_before=n,
-        points=n,
-        centroid_moved_m=None,
-        seconds=cost.seconds,
-        peak_mb=cost.peak_mb,
-        learning_seconds=None,
-        figures=figures,
-    )
+    report = Report(step=as_text(step), points_before=n, points=n, figures=figures, **vars(cost))
+    return sent, report
 
 
 def _moved_m(before: LocalData, after: LocalData) -> float | None:

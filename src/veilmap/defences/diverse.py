@@ -1,6 +1,6 @@
 """Diverse Batch: of each place one point."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -66,7 +66,7 @@ class DiverseBatch:
         """The centres in time order; clusters and noise are those of the first pass."""
         groups = self._grouped(batch)
         if self.size is None:
-            return _CENTRES[self.centre](batch, groups), groups.figures
+            return _centres(batch, groups, self.centre), groups.figures
         chosen = self._repeated(batch, groups, self.size)
         return batch.take(chosen), {**groups.figures, "asked": self.size}
 
@@ -103,21 +103,13 @@ def _nearest(batch: LocalData, groups: Groups) -> Indices:
     # Rounding of the last bits must not choose between two at the same distance.
     by_distance = np.lexsort((off_m.round(DECIMALS), groups.group))
     _, first = np.unique(groups.group[by_distance], return_index=True)
-    nearest: Indices = groups.rows[by_distance[first]]
-    return nearest
+    return groups.rows[by_distance[first]]
 
 
-def _measured(batch: LocalData, groups: Groups) -> LocalData:
-    return batch.take(np.sort(_nearest(batch, groups)))
-
-
-def _averaged(batch: LocalData, groups: Groups) -> LocalData:
+def _centres(batch: LocalData, groups: Groups, centre: Centre) -> LocalData:
+    """One point of each group, in time order."""
+    if centre == "nearest":
+        return batch.take(np.sort(_nearest(batch, groups)))
     rsrp_dbm, time_s = (groups.means(each) for each in (batch.rsrp_dbm, batch.time_s))
     means = LocalData(groups.means(batch.xy_m), rsrp_dbm, time_s)
     return means.take(np.argsort(time_s, kind="stable"))
-
-
-_CENTRES: dict[Centre, Callable[[LocalData, Groups], LocalData]] = {
-    "nearest": _measured,
-    "mean": _averaged,
-}

@@ -72,5 +72,4 @@ def _ranks(batch: LocalData, groups: Groups) -> Indices:
     from_centroid_m = np.hypot(*(groups.means(batch.xy_m) - batch.centroid_m).T)
     # Rounding of the last bits must not choose between two at the same distance.
     order = np.argsort(-from_centroid_m.round(DECIMALS), kind="stable")
-    ranks: Indices = np.argsort(order)
-    return ranks
+    return np.argsort(order)

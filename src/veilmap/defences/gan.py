@@ -62,4 +62,4 @@ class GanObfuscation:
             )
         from veilmap.defences.obfuscation.obfuscator import learned
 
-        return learned(known, turn, self.name, self.rho, self.max_steps)
+        return learned(known, turn, self.rho, self.max_steps)

@@ -52,11 +52,17 @@ class Memory:
         known = self.steps.get(as_text(step), Experience())
         people = _people(step, known.past or present, public, turn)
         points = sum(len(data) for data in people.values())
-        lesson = _lesson(step, known, people, turn)
-        past = present if known.past is None else LocalData.join([known.past, present])
-        learned_from = known.learned_from if lesson.seconds is None else points
-        kept = Experience(past if step.learns_from == "past" else None, lesson.acting, learned_from)
-        return replace(self, steps={**self.steps, as_text(step): kept}), lesson
+        if known.acting is None or points >= OUTGROWN * known.learned_from:
+            began = time.perf_counter()
+            acting, figures = returned_lesson(step, step.learn(people, turn))
+            lesson = Lesson(acting, figures, time.perf_counter() - began)
+            known = replace(known, acting=acting, learned_from=points)
+        else:
+            lesson = Lesson(known.acting)
+        if step.learns_from == "past":
+            past = present if known.past is None else LocalData.join([known.past, present])
+            known = replace(known, past=past)
+        return Memory({**self.steps, as_text(step): known}), lesson
 
 
 def _people(
@@ -71,17 +77,6 @@ def _people(
             "learns_from=past"
         )
     return others
-
-
-def _lesson(
-    step: LearnedStep, known: Experience, people: Mapping[str, LocalData], turn: Turn
-) -> Lesson:
-    points = sum(len(data) for data in people.values())
-    if known.acting is not None and points < OUTGROWN * known.learned_from:
-        return Lesson(known.acting)
-    began = time.perf_counter()
-    acting, figures = returned_lesson(step, step.learn(people, turn))
-    return Lesson(acting, figures, time.perf_counter() - began)
 
 
 NEW = Memory()

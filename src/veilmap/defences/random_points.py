@@ -35,7 +35,7 @@ class RandomPoints:
 
     @property
     def looks_at(self) -> LooksAt:
-        """So many points are drawn blindly; how many a selection keeps hangs on where they lie."""
+        """A given number is drawn blindly; how many a selection keeps depends on where they lie."""
         return "nothing" if self.eps_m is None else "positions"
 
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:

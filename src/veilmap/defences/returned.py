@@ -14,45 +14,38 @@ from veilmap.model.network import Floats
 
 def returned_points(step: Step, before: LocalData, returned: Any) -> tuple[LocalData, Figures]:
     """Of ``on_points``."""
-    after, figures = _pair(step, "on_points", "(LocalData, figures)", returned)
-    if not isinstance(after, LocalData):
-        raise _wrong(step, "on_points", "(LocalData, figures)", returned)
-    if moves(step) == "nothing" and not np.isin(_complex(after), _complex(before)).all():
-        raise UserError(
-            f"defence {step.name} declares that it moves nothing, and on_points returned a "
-            "position that it was not given; declare moves = 'by rule' or 'at random'"
-        )
-    return after, figures
+    match returned:
+        case (LocalData() as after, figures) if _are_figures(figures):
+            if moves(step) == "nothing" and not np.isin(_complex(after), _complex(before)).all():
+                raise UserError(
+                    f"defence {step.name} declares that it moves nothing, and on_points returned a "
+                    "position that it was not given; declare moves = 'by rule' or 'at random'"
+                )
+            return after, figures
+    raise _wrong(step, "on_points", "(LocalData, figures)", returned)
 
 
 def returned_update(step: Step, before: Floats, returned: Any) -> tuple[Floats, Figures]:
     """Of ``on_update``, in the precision of the update."""
-    demand = f"(an array of shape {before.shape}, figures)"
-    after, figures = _pair(step, "on_update", demand, returned)
-    if not isinstance(after, np.ndarray) or after.shape != before.shape:
-        raise _wrong(step, "on_update", demand, returned)
-    return after.astype(before.dtype, copy=False), figures
+    match returned:
+        case (np.ndarray(shape=before.shape) as after, figures) if _are_figures(figures):
+            return after.astype(before.dtype, copy=False), figures
+    raise _wrong(step, "on_update", f"(an array of shape {before.shape}, figures)", returned)
 
 
 def returned_lesson(step: Step, returned: Any) -> tuple[PointStep, Figures]:
     """Of ``learn``."""
-    demand = "(a step with on_points, figures)"
-    acting, figures = _pair(step, "learn", demand, returned)
-    if not hasattr(acting, "on_points"):
-        raise _wrong(step, "learn", demand, returned)
-    return acting, figures
-
-
-def _pair(step: Step, method: str, demand: str, returned: Any) -> tuple[Any, Figures]:
     match returned:
-        case (result, Mapping() as figures) if all(map(_is_figure, figures.items())):
-            return result, figures
-    raise _wrong(step, method, demand, returned)
+        case (acting, figures) if hasattr(acting, "on_points") and _are_figures(figures):
+            return acting, figures
+    raise _wrong(step, "learn", "(a step with on_points, figures)", returned)
 
 
-def _is_figure(item: tuple[Any, Any]) -> bool:
-    name, value = item
-    return isinstance(name, str) and isinstance(value, int | float | np.number)
+def _are_figures(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and isinstance(value, int | float | np.number)
+        for name, value in given.items()
+    )
 
 
 def _wrong(step: Step, method: str, demand: str, returned: Any) -> UserError:

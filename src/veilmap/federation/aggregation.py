@@ -1,32 +1,36 @@
-"""Line 12 of Algorithm 1 by name: what the server makes of a round's updates."""
+"""Line 12 of Algorithm 1: what the server makes of a round's updates."""
 
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
-from veilmap.federation.average import Average
-from veilmap.federation.robust import Gathered, median, trimmed_mean
+import numpy as np
+
+from veilmap.federation.robust import Gathered
 from veilmap.model.network import Floats
 
 AggregationName = Literal["mean", "median", "trimmed"]
 AGGREGATIONS: tuple[AggregationName, ...] = get_args(AggregationName)
 
 
-class Aggregation(Protocol):
-    """Takes a round's updates, one at a time; ``n`` are the points of those taken, by user."""
+class Average:
+    """The weighted average: w_t = Σ n_t^k/n_t w_t^k; w_{t-1} if nobody sends."""
 
-    n: dict[str, int]
+    def __init__(self, weights_before: Floats) -> None:
+        self._before = weights_before
+        # In float64, so that the average of equal updates is that update to the last bit.
+        self._total = np.zeros(len(weights_before))
+        self.n: dict[str, int] = {}
 
     def add(self, user: str, weights: Floats, n: int) -> None:
         """w_t^k, trained on n_t^k points."""
+        self.n[user] = n
+        self._total += n * weights.astype(np.float64)
 
     def weights(self) -> Floats:
-        """w_t; w_{t-1} if nobody sends."""
+        """w_t."""
+        if not self.n:
+            return self._before
+        return (self._total / sum(self.n.values())).astype(np.float32)
 
 
-def aggregation(
-    name: AggregationName, trimmed_share: float, weights_before: Floats, senders: int
-) -> Aggregation:
-    """The one of that name for a round in which ``senders`` may send."""
-    if name == "mean":
-        return Average(weights_before)
-    rule = {"median": median, "trimmed": trimmed_mean(trimmed_share)}[name]
-    return Gathered(weights_before, rule, senders)
+# Takes a round's updates one at a time; ``n`` are the points of those taken, by user.
+Aggregation = Average | Gathered

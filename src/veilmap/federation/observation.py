@@ -47,7 +47,7 @@ def _weights(arrays: Arrays) -> Floats:
 
 
 class Observer(Protocol):
-    """Whoever watches the messages arrive."""
+    """Receives every message that arrives at the server."""
 
     def see(self, observation: Observation) -> None:
         """One message of the current round."""

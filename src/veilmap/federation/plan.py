@@ -10,13 +10,9 @@ from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.aggregation import (
-    AGGREGATIONS,
-    Aggregation,
-    AggregationName,
-    aggregation,
-)
+from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, Average
 from veilmap.federation.map_family import MapFamily, dense_network
+from veilmap.federation.robust import Gathered, median, trimmed_mean
 from veilmap.federation.update_validation import ANY_FINITE, Vetting
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
@@ -73,7 +69,10 @@ class Training:
 
     def aggregate(self, weights_before: Floats, senders: int) -> Aggregation:
         """Where the updates of a round go in which ``senders`` may send."""
-        return aggregation(self.aggregation, self.trimmed_share, weights_before, senders)
+        if self.aggregation == "mean":
+            return Average(weights_before)
+        rule = median if self.aggregation == "median" else trimmed_mean(self.trimmed_share)
+        return Gathered(weights_before, rule, senders)
 
     @property
     def name(self) -> str:
@@ -84,7 +83,7 @@ class Training:
     def as_text(self, base: "Training | None" = None) -> str:
         """``fedavg:learning_rate=1e-05``: the name, and what differs from the scheme's settings.
 
-        Where several are told apart that have a ``base`` in common, what differs from that.
+        Where several trainings share a ``base``, what differs from that.
         """
         usual = replace(base or Training(), **SCHEMES[self.name])
         own = [
@@ -109,7 +108,7 @@ class Plan:
     """The kind of map, the scale of its input and labels, the area, the training, the root seed.
 
     Maps learn ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
-    ``defence`` is what phones do besides, by default nothing; ``cell`` is the one it is about.
+    ``defence`` is what phones do to hide, by default nothing; ``cell`` is the one that is mapped.
     ``vetting`` is which updates the server takes; ``broken`` are the users whose phones a
     simulation lets send garbage, with its kind.
     """

@@ -70,8 +70,8 @@ def run_round(
 ) -> tuple[RoundResult, dict[str, Memory]]:
     """Lines 5-12: sample users, collect their messages, combine them.
 
-    Users without data in this round send nothing; if nobody sends, the state stays. What is no
-    message of this map is refused, and the round goes on with the others.
+    Users without data in this round send nothing; if nobody sends, the state stays. A
+    message that does not fit the map is refused, and the round goes on with the others.
     """
     batches, reports, memories = choose(plan, this, users, memories)
     counts, refused = dict[str, int](), dict[str, str]()

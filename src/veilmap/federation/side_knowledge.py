@@ -59,9 +59,9 @@ class Header:
 
 
 def scheme_text(family: MapFamily, training: Training, base: Training = Training()) -> str:
-    """How the map is made: ``fedavg``; another family by its own name, with what is not usual.
+    """How the map is made: ``fedavg``; another family by its own name, with what is unusual.
 
-    Where several have a ``base`` in common, usual is what that has.
+    Where several trainings share a ``base``, that is the usual one.
     """
     scheme = training.as_text(base)
     if isinstance(family, Network):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from veilmap.bounded_executor import map_bounded
 from veilmap.defences.declarations import acts_on_points
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 IN_FLIGHT = 4
 
 
-class Trainer(Protocol):
-    """Makes the messages of many phones."""
-
-    def messages(
-        self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
-    ) -> Iterator[Arrays]:
-        """Lines 18-22 of Algorithm 1 for users with their batches, in the same order."""
-
-
 @dataclass(frozen=True)
 class OnThreads:
     """Each phone on one thread of the processor; the bits do not depend on their number."""
@@ -39,7 +30,7 @@ class OnThreads:
     def messages(
         self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
     ) -> Iterator[Arrays]:
-        """Some phones ahead of the one that is taken."""
+        """Lines 18-22 of Algorithm 1, in the users' order; some phones ahead of the one taken."""
         jobs = ((plan, state, batch, user, t) for user, batch in batches)
         threads = _useful(self.threads, plan)
         if threads == 1:
@@ -75,6 +66,10 @@ class OnDevice:
             device=self.device,
         )
         return ({WEIGHTS: weights} for weights in trained)
+
+
+# Makes the messages of many phones from their batches, in the same order.
+Trainer = OnThreads | OnDevice
 
 
 def _useful(threads: int, plan: Plan) -> int:

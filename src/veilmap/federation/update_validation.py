@@ -31,7 +31,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Vetting:
-    """What an update must be like, besides finite and of the network's shape.
+    """What an update must satisfy, apart from being finite and of the network's shape.
 
     Attributes:
         most_norm: the longest update, |w_t^k − w_{t-1}|; infinity takes any.
@@ -64,7 +64,7 @@ class Vetting:
         return None
 
     def _norm(self, message: Arrays, state: Arrays) -> float:
-        # Without a limit nobody asks, and phones with few points train hardly longer than this.
+        # Without a limit the norm is not needed; training on few points takes hardly longer.
         if self.most_norm == math.inf:
             return 0.0
         lengths = [

@@ -1,16 +1,11 @@
 """Map families by name, and how they stand in files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from veilmap.errors import UserError, refuse, shown
-from veilmap.federation.map_family import Arrays, Footing, MapFamily, Prediction, Sent
-from veilmap.federation.plan import Plan
-from veilmap.local_data import LocalData
+from veilmap.federation.map_family import MapFamily
 from veilmap.maps.network_map import NetworkMap
 from veilmap.registry import Registry
 from veilmap.settings import parse, plain
@@ -56,24 +51,11 @@ class MissingMap:
 
     name = "missing"
 
-    def start(self, plan: Plan) -> Arrays:
+    def start(self, *given: Any) -> NoReturn:
         """Not without the class."""
-        self._refuse()
-
-    def answer(self, plan: Plan, state: Arrays, batch: LocalData, user: str, t: int) -> Arrays:
-        """Not without the class."""
-        self._refuse()
-
-    def combine(self, plan: Plan, state: Arrays, messages: Iterable[Sent], senders: int) -> Arrays:
-        """Not without the class."""
-        self._refuse()
-
-    def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
-        """Not without the class."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
         raise UserError(
             f"the map {shown(self.called)} is of a family that is not installed; install the "
             "package that registers it, or give the object in Python: map=…"
         )
+
+    answer = combine = predict = start

@@ -105,7 +105,7 @@ def checked_module(module: object) -> nn.Module:
     """The module, if phones can train it together.
 
     Raises:
-        UserError: it is none, has state besides its parameters, or gives more than one number.
+        UserError: it is not a module, has state besides its parameters, or gives several numbers.
     """
     if not isinstance(module, nn.Module):
         raise UserError(f"make_module must return a torch.nn.Module, got {shown(module)}")

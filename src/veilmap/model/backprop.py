@@ -42,13 +42,8 @@ class BackPropagation:
         for layer, units in zip(self._hidden, dropped, strict=True):
             self._inputs.append(layer.forward(self._inputs[-1], self._scales[-1], units))
             self._scales.append(layer.scale)
-        return torch.addmm(
-            self._last_bias,
-            self._inputs[-1],
-            self._last_matrix,
-            alpha=self._scales[-1],
-            out=self._last,
-        )
+        h, scale = self._inputs[-1], self._scales[-1]
+        return torch.addmm(self._last_bias, h, self._last_matrix, alpha=scale, out=self._last)
 
     def backward(self, y: Tensor, n: int) -> None:
         """δ_l after ``forward``, for a mean over ``n`` rows (more than these in a blocked sum)."""

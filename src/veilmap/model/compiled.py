@@ -127,8 +127,7 @@ def _stride(width: int) -> int:
 
 def _zeros(*shape: int) -> Floats:
     """Through torch: its memory is aligned to cache lines, without which all takes 20 % longer."""
-    zeros: Floats = torch.zeros(shape).numpy()
-    return zeros
+    return torch.zeros(shape).numpy()
 
 
 def _drawn(dropout: Dropout | None, sizes: Sequence[int]) -> Iterator[Steps]:
@@ -298,9 +297,8 @@ def _one_unit(columns: Floats, errors: Floats, j: int, factor: np.float32, room:
     stride, before, zero = room.before.shape[0], room.before, splat(np.float32(0))
     own, h = j * stride, room.row_values
     for k in range(0, stride - LANES, LANES):
-        store(
-            before, k, load(columns, own + k)
-        )  # later groups must not see the steps of earlier ones
+        # Later groups must not see the steps of earlier ones.
+        store(before, k, load(columns, own + k))
     for n in range(0, room.rows_on[j], TOGETHER):
         at_0, at_1 = room.rows[j, n] * stride, room.rows[j, n + 1] * stride
         at_2, at_3 = room.rows[j, n + 2] * stride, room.rows[j, n + 3] * stride

@@ -27,11 +27,8 @@ _LOG2_E = np.float32(1.4426950408889634)
 _LN_2, _LN_2_REST = np.float32(0.693359375), np.float32(-2.1219444e-4)
 # (e^r − 1 − r) / r² for |r| ≤ ln 2 / 2, from Cephes' expf.
 _P0, _P1, _P2 = np.float32(0.50000001201), np.float32(0.16666665459), np.float32(0.041665795894)
-_P3, _P4, _P5 = (
-    np.float32(8.3334519073e-3),
-    np.float32(1.3981999507e-3),
-    np.float32(1.9875691500e-4),
-)
+_P3, _P4 = np.float32(8.3334519073e-3), np.float32(1.3981999507e-3)
+_P5 = np.float32(1.9875691500e-4)
 
 
 @_as_written

@@ -27,12 +27,7 @@ def _forward(network: Network, weights: Floats, x: Floats) -> Floats:
         z = x @ matrix.T
         z += bias
         x = _ACTIVATIONS[name](z)
-    outputs: Floats = (x @ last_matrix.T)[:, 0] + last_bias
-    return outputs
-
-
-def _relu(z: Floats) -> Floats:
-    return np.maximum(z, 0, out=z)
+    return (x @ last_matrix.T)[:, 0] + last_bias
 
 
 def _sigmoid(z: Floats) -> Floats:
@@ -42,17 +37,9 @@ def _sigmoid(z: Floats) -> Floats:
     return np.reciprocal(z, out=z)
 
 
-def _tanh(z: Floats) -> Floats:
-    return np.tanh(z, out=z)
-
-
-def _elu(z: Floats) -> Floats:
-    return np.expm1(z, out=z, where=z < 0)
-
-
 _ACTIVATIONS: dict[ActivationName, Callable[[Floats], Floats]] = {
-    "relu": _relu,
+    "relu": lambda z: np.maximum(z, 0, out=z),
     "sigmoid": _sigmoid,
-    "tanh": _tanh,
-    "elu": _elu,
+    "tanh": lambda z: np.tanh(z, out=z),
+    "elu": lambda z: np.expm1(z, out=z, where=z < 0),
 }

@@ -48,5 +48,4 @@ def gradient(
     dropped = dropout.draw(len(labels)) if dropout else [None] * len(network.hidden)
     residuals = forward(network, w, torch.from_numpy(xy_std), dropped) - torch.from_numpy(labels)
     (flat,) = torch.autograd.grad((residuals**2).mean(), w)
-    result: Floats = flat.numpy()
-    return result
+    return flat.numpy()

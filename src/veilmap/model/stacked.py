@@ -36,7 +36,7 @@ class _Step(NamedTuple):
 
     x: Tensor  # (clients, rows, 2)
     y: Tensor  # (clients, rows, 1)
-    share: Tensor  # 2/n of a row's mini-batch of n, and 0 of a row that is none; (clients, rows, 1)
+    share: Tensor  # 2/n for a row of a mini-batch of n, 0 for padding; (clients, rows, 1)
     sizes: list[int]  # n of each client
 
 
@@ -58,9 +58,8 @@ def sgd_of_many(
     while window := list(islice(remaining, WINDOW)):
         updates: dict[int, Floats] = {}
         for group in groups(network, window, most_bytes):
-            after = _descend(
-                network, weights, [window[i] for i in group], epochs, learning_rate, device
-            )
+            some = [window[i] for i in group]
+            after = _descend(network, weights, some, epochs, learning_rate, device)
             updates.update(zip(group, after, strict=True))
         yield from (updates[i] for i in range(len(window)))
 
@@ -112,13 +111,11 @@ def _descend(
 
 def _layers(network: Network, weights: Floats, count: int, device: torch.device) -> Layers:
     """The same for every client; not views into flat vectors, which would not be aligned."""
-    return [
-        (
-            torch.from_numpy(matrix).to(device).repeat(count, 1, 1),
-            torch.from_numpy(bias).to(device).repeat(count, 1, 1),
-        )
-        for matrix, bias in network.layers(weights)
-    ]
+
+    def repeated(part: Floats) -> Tensor:
+        return torch.from_numpy(part).to(device).repeat(count, 1, 1)
+
+    return [(repeated(matrix), repeated(bias)) for matrix, bias in network.layers(weights)]
 
 
 def _steps(clients: Sequence[Client], device: torch.device) -> list[_Step]:

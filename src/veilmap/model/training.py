@@ -19,10 +19,7 @@ BLOCK_ROWS = 4096
 
 @torch.inference_mode()
 def gradient(
-    network: Network,
-    weights: Floats,
-    mini_batch: MiniBatch,
-    dropout: Dropout | None = None,
+    network: Network, weights: Floats, mini_batch: MiniBatch, dropout: Dropout | None = None
 ) -> Floats:
     """∇ℓ(w; b) of the mean squared error over a mini-batch b = (xy_std, labels), flat."""
     total = np.zeros_like(weights)

@@ -5,7 +5,7 @@ twice as long over the products of local training. On narrower processors it mak
 registers of one vector.
 
 Numba keeps what it has compiled until the file of the compiled function changes: after a change
-here or in ``bending``, touch ``compiled``.
+here or in ``numba_activations``, touch ``compiled``.
 """
 
 from collections.abc import Callable

@@ -7,7 +7,6 @@ from typing import Any
 
 from veilmap.errors import UserError
 from veilmap.maps.families import MAP_FAMILIES
-from veilmap.plugins import package_of
 from veilmap.registry import Registry
 from veilmap.study.attack_notation import ATTACK_METHODS
 from veilmap.study.step_notation import DEFENCES
@@ -45,7 +44,7 @@ def methods(registries: Sequence[Registry[Any]] = REGISTRIES) -> list[Method]:
 
 
 def _method(registry: Registry[Any], name: str) -> Method:
-    package = None if name in registry.own else package_of(registry.group, name)
+    package = registry.package_of(name)
     try:
         kind = registry.class_of(name)
     except UserError as fault:

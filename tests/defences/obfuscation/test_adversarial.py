@@ -13,11 +13,11 @@ from veilmap.defences.obfuscation.adversarial import (
     utility_loss,
 )
 from veilmap.defences.obfuscation.crowd import Crowd
-from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.map_distortion import MapGrid
+from veilmap.defences.obfuscation.standard_area import StandardArea
 from veilmap.model.threads import one_thread
 
-GROUND = Ground(torch.tensor([-2.0, -2.0]), torch.tensor([2.0, 2.0]))
+GROUND = StandardArea(torch.tensor([-2.0, -2.0]), torch.tensor([2.0, 2.0]))
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_a_step_weighs_utility_against_what_the_adversary_loses_after_its_own_st
     wanted = torch.stack(guess_losses(before.adversary(moved), batch)).sum().item()
     assert adversary_loss == pytest.approx(wanted, rel=1e-6)
     private = -bounded_by_blind(*guess_losses(game.adversary(moved), batch), crowd).item()
-    useful = utility_loss(moved, batch, MapGrid.of_ground(GROUND)).item()
+    useful = utility_loss(moved, batch, MapGrid.of_area(GROUND)).item()
     assert private < 0 < useful
     assert generator_loss == pytest.approx(rho * useful + (1 - rho) * private, rel=1e-5)
 
@@ -89,7 +89,7 @@ def test_who_guesses_all_positions_and_no_user_loses_as_a_blind_guess_of_the_use
 
 
 def test_the_utility_loss_leaves_the_stand_ins_out():
-    batch, grid = mini_batch(people()), MapGrid.of_ground(GROUND)
+    batch, grid = mini_batch(people()), MapGrid.of_area(GROUND)
     moved = batch.records.clone()
     moved[batch.own :] += 1
     assert utility_loss(moved, batch, grid) == 0

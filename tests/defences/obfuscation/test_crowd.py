@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from veilmap.defences.obfuscation.crowd import BATCH_ROWS, Crowd
-from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.standard_area import StandardArea
 
-GROUND = Ground(torch.tensor([-2.0, -2.0]), torch.tensor([2.0, 2.0]))
+GROUND = StandardArea(torch.tensor([-2.0, -2.0]), torch.tensor([2.0, 2.0]))
 
 
 def crowd(*people):

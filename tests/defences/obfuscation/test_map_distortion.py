@@ -4,12 +4,12 @@ import torch
 
 from veilmap.area import Area
 from veilmap.defences.obfuscation import map_distortion as module
-from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
+from veilmap.defences.obfuscation.standard_area import StandardArea
 from veilmap.local_data import Scaler
 
 AREA = Area(0, 0, 1000, 500)
-GRID = MapGrid.of_ground(Ground.of_area(AREA, Scaler.of_area(AREA)))
+GRID = MapGrid.of_area(StandardArea.of_area(AREA, Scaler.of_area(AREA)))
 
 
 def some_records(n=200, seed=0):
@@ -80,7 +80,7 @@ def test_the_grid_covers_the_area_with_one_cell_of_bandwidth():
 
 def test_each_axis_has_its_own_cells():
     """Two units by four: cells of 0.1 by 0.2, the first centres half of that from the corner."""
-    grid = MapGrid.of_ground(Ground(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0])))
+    grid = MapGrid.of_area(StandardArea(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0])))
     assert grid.bandwidth == pytest.approx((0.1, 0.2))
     np.testing.assert_allclose(grid.x[[0, -1]], [-0.95, 0.95], rtol=1e-5)
     np.testing.assert_allclose(grid.y[[0, -1]], [-1.9, 1.9], rtol=1e-5)
@@ -88,7 +88,7 @@ def test_each_axis_has_its_own_cells():
 
 def test_an_area_without_width_has_a_finite_map():
     line = Area(100, 0, 100, 500)
-    grid = MapGrid.of_ground(Ground.of_area(line, Scaler.of_area(line)))
+    grid = MapGrid.of_area(StandardArea.of_area(line, Scaler.of_area(line)))
     assert grid.bandwidth[0] == 1
     records = some_records() * torch.tensor([0, 1, 1])
     distortion = map_distortion(records, records + torch.tensor([0, 0, 1.0]), grid)

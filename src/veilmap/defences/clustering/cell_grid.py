@@ -50,8 +50,7 @@ class CellGrid:
     def rows(self, chosen: NDArray[np.bool_]) -> Indices:
         """Where the chosen points are, cell by cell: look-ups in this order are much faster."""
         rows = np.flatnonzero(chosen)
-        in_cells: Indices = rows[np.argsort(self.cell[rows])]
-        return in_cells
+        return rows[np.argsort(self.cell[rows])]
 
     def beside(self, keys: Indices, offset: tuple[int, int]) -> tuple[Indices, Indices]:
         """Which of the keys have a cell of this grid at the offset, and the number of that cell."""

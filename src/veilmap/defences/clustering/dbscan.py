@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from veilmap.defences.clustering.box_trees import BoxTrees, count_pairs
+from veilmap.defences.clustering.box_trees import BoxTrees, Floats, count_pairs
 from veilmap.defences.clustering.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
 from veilmap.errors import UserError, out_of_range, refuse
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]
 
@@ -87,8 +86,7 @@ def _merged(cluster: Labels, a: Labels, b: Labels) -> Labels:
 def _by_first_point(cluster: Labels, cell: Labels) -> Labels:
     """The same clusters of cells, numbered by their first point."""
     first = np.unique(cluster[cell], return_index=True)[1]
-    numbers: Labels = np.argsort(np.argsort(first))[cluster]
-    return numbers
+    return np.argsort(np.argsort(first))[cluster]
 
 
 def _touched(

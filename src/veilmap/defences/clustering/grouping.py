@@ -55,8 +55,7 @@ class Groups:
         first = values[np.unique(self.group, return_index=True)[1]]
         beyond = np.zeros_like(first)
         np.add.at(beyond, self.group, values - first[self.group])
-        means: Floats = (first.T + beyond.T / self.sizes).T
-        return means
+        return (first.T + beyond.T / self.sizes).T
 
 
 def grouped(xy_m: Floats, eps_m: float, min_points: int, noise: Noise) -> Groups:

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.random import Generator
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from veilmap.defences.obfuscation.crowd import Crowd, MiniBatch
 from veilmap.defences.obfuscation.dense import Dense, DenseAdam
-from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
+from veilmap.defences.obfuscation.standard_area import StandardArea
 
 RECORD, POSITION, NOISE, WIDTH = 3, 2, 4, 64  # inputs and outputs, and units of a hidden layer
 FIRST_PULL = 0.1  # of the generator's last layer, so that it starts near the identity
@@ -28,13 +29,7 @@ class Trained:
     parameters: int
 
 
-def train(
-    crowd: Crowd,
-    rho: float,
-    max_steps: int,
-    weights: np.random.Generator,
-    draw: np.random.Generator,
-) -> Trained:
+def train(crowd: Crowd, rho: float, max_steps: int, weights: Generator, draw: Generator) -> Trained:
     """One step of the adversary, one of the generator, until both losses rest or ``max_steps``.
 
     They rest when the mean of each over the last ``WINDOW`` steps differs from that over the
@@ -50,37 +45,33 @@ def train(
     return Trained(game.generator, len(losses), rested, game.parameters)
 
 
-def obfuscate(
-    generator: Dense, records: Tensor, ground: Ground, draw: np.random.Generator
-) -> Tensor:
+def obfuscate(generator: Dense, records: Tensor, area: StandardArea, draw: Generator) -> Tensor:
     """Each record moved as the generator says to it and to fresh noise."""
     noise = torch.from_numpy(draw.standard_normal((len(records), NOISE), np.float32))
-    return ground.moved(records, generator(torch.cat([records, noise], dim=1)))
+    return area.moved(records, generator(torch.cat([records, noise], dim=1)))
 
 
 class Game:
     """Two networks of three layers that train against each other."""
 
-    def __init__(self, crowd: Crowd, rho: float, draw: np.random.Generator) -> None:
+    def __init__(self, crowd: Crowd, rho: float, draw: Generator) -> None:
         self._crowd, self._rho = crowd, rho
-        self._grid = MapGrid.of_ground(crowd.ground)
+        self._grid = MapGrid.of_area(crowd.area)
         self.generator = Dense.drawn((RECORD + NOISE, WIDTH, WIDTH, RECORD), draw, FIRST_PULL)
         self.adversary = Dense.drawn((RECORD, WIDTH, WIDTH, crowd.users + POSITION), draw)
-        self._generator_steps, self._adversary_steps = (
-            DenseAdam(self.generator),
-            DenseAdam(self.adversary),
-        )
+        self._generator_steps = DenseAdam(self.generator)
+        self._adversary_steps = DenseAdam(self.adversary)
 
     @property
     def parameters(self) -> int:
         return len(self.generator.weights) + len(self.adversary.weights)
 
-    def step(self, batch: MiniBatch, draw: np.random.Generator) -> Tensor:
+    def step(self, batch: MiniBatch, draw: Generator) -> Tensor:
         """Both take a step; the loss of the adversary and that of the generator before it.
 
         The generator minimises rho · utility loss − (1 − rho) · adversary loss.
         """
-        own = obfuscate(self.generator, batch.records[: batch.own], self._crowd.ground, draw)
+        own = obfuscate(self.generator, batch.records[: batch.own], self._crowd.area, draw)
         moved = torch.cat([own, batch.records[batch.own :]])
         adversary_loss = torch.stack(guess_losses(self.adversary(moved.detach()), batch)).sum()
         self._adversary_steps.descend(adversary_loss)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.standard_area import StandardArea
 
 BATCH_ROWS = 256
 
@@ -28,15 +28,15 @@ class MiniBatch:
 class Crowd:
     """The records (x, y, label) of each person, standardised.
 
-    Mini-batches draw everybody equally often and with replacement, whoever has how many records:
+    Mini-batches draw everybody equally often and with replacement, however many records each has:
     so a blind guess of the user is right once in K times, and a person with one record counts.
 
-    A single person is told from a stand-in crowd, half of each mini-batch: uniform positions in the
-    public area with labels drawn from the person's own. A phone knows of nobody else.
+    A single person is distinguished from a stand-in crowd, half of each mini-batch: uniform
+    positions in the public area with labels drawn from the person's own. A phone has no others.
     """
 
     people: Sequence[Tensor]
-    ground: Ground
+    area: StandardArea
 
     @property
     def users(self) -> int:
@@ -63,7 +63,7 @@ class Crowd:
             return MiniBatch(self._drawn(users, draw), torch.from_numpy(users), BATCH_ROWS)
         users = np.arange(BATCH_ROWS) // (BATCH_ROWS // 2)
         records = self._drawn(np.zeros_like(users), draw)
-        records[BATCH_ROWS // 2 :, :2] = self.ground.uniform(BATCH_ROWS // 2, draw)
+        records[BATCH_ROWS // 2 :, :2] = self.area.uniform(BATCH_ROWS // 2, draw)
         return MiniBatch(records, torch.from_numpy(users), BATCH_ROWS // 2)
 
     def _drawn(self, users: NDArray[np.int64], draw: np.random.Generator) -> Tensor:

@@ -6,7 +6,7 @@ from math import sqrt
 import torch
 from torch import Tensor
 
-from veilmap.defences.obfuscation.ground import Ground
+from veilmap.defences.obfuscation.standard_area import StandardArea
 
 CELLS = 20  # per axis; on a campus of 1.7 km by 1.1 km a cell is 85 m by 55 m
 # Every cell also holds the mean label, 0, with this share of the weight of all records. So the map
@@ -24,14 +24,14 @@ class MapGrid:
     bandwidth: tuple[float, float]
 
     @classmethod
-    def of_ground(cls, ground: Ground) -> "MapGrid":
+    def of_area(cls, area: StandardArea) -> "MapGrid":
         """A public grid; the bandwidth is the side of a cell, so no record falls between centres.
 
         Along an axis without extent the bandwidth is 1, and all cells are the same one.
         """
         steps = (torch.arange(CELLS)[:, None] + 0.5) / CELLS
-        x, y = (ground.low + steps * ground.sides).T
-        bandwidth = [side / CELLS or 1.0 for side in ground.sides.tolist()]
+        x, y = (area.low + steps * area.sides).T
+        bandwidth = [side / CELLS or 1.0 for side in area.sides.tolist()]
         return cls(x, y, (bandwidth[0], bandwidth[1]))
 
 

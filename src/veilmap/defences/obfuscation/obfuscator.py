@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from veilmap.area import Area
 from veilmap.defences.obfuscation.adversarial import obfuscate, train
 from veilmap.defences.obfuscation.crowd import Crowd
 from veilmap.defences.obfuscation.dense import Dense
-from veilmap.defences.obfuscation.ground import Ground
 from veilmap.defences.obfuscation.records import RecordScale
+from veilmap.defences.obfuscation.standard_area import StandardArea
 from veilmap.defences.step import Figures, Turn
 from veilmap.local_data import LocalData
 from veilmap.model.threads import one_thread
@@ -19,14 +18,15 @@ from veilmap.model.threads import one_thread
 
 @one_thread()
 def learned(
-    people: Sequence[LocalData], turn: Turn, name: str, rho: float, max_steps: int
+    people: Sequence[LocalData], turn: Turn, rho: float, max_steps: int
 ) -> tuple["Obfuscator", Figures]:
     """A generator trained against its adversary on the people's points, and how that went."""
     scale = RecordScale.fitted(people, turn.scaler)
-    crowd = Crowd([scale.records(data) for data in people], _ground(turn.area, scale))
+    area = StandardArea.of_area(turn.area, scale.scaler)
+    crowd = Crowd([scale.records(data) for data in people], area)
     streams = turn.stream("gan weights"), turn.stream("gan mini-batches")
     trained = train(crowd, rho, max_steps, *streams)
-    return Obfuscator(trained.generator, scale, name), {
+    return Obfuscator(trained.generator, scale), {
         "gan_steps": trained.steps,
         "gan_parameters": trained.parameters,
         "gan_rested": float(trained.rested),
@@ -40,7 +40,7 @@ class Obfuscator:
 
     generator: Dense
     scale: RecordScale
-    name: str
+    name = "gan"  # that of the step that learned it
 
     @one_thread()
     @torch.no_grad()
@@ -48,14 +48,11 @@ class Obfuscator:
         """As many points at the same times, with new positions and labels; means of both moves."""
         if not len(batch):
             return batch, {"moved_m": 0.0, "label_moved_db": 0.0}
-        records, ground = self.scale.records(batch), _ground(turn.area, self.scale)
-        moved = obfuscate(self.generator, records, ground, turn.stream("gan noise"))
+        area = StandardArea.of_area(turn.area, self.scale.scaler)
+        records, noise = self.scale.records(batch), turn.stream("gan noise")
+        moved = obfuscate(self.generator, records, area, noise)
         new = self.scale.points(moved, batch.time_s, turn.area)
         return new, {
             "moved_m": float(np.linalg.norm(new.xy_m - batch.xy_m, axis=1).mean()),
             "label_moved_db": float(np.abs(new.rsrp_dbm - batch.rsrp_dbm).mean()),
         }
-
-
-def _ground(area: Area, scale: RecordScale) -> Ground:
-    return Ground.of_area(area, scale.scaler)

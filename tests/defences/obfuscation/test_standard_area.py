@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veilmap.area import Area
-from veilmap.defences.obfuscation.ground import LABEL_REACH, Ground
+from veilmap.defences.obfuscation.standard_area import LABEL_REACH, StandardArea
 from veilmap.local_data import Scaler
 
-GROUND = Ground(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0]))
+GROUND = StandardArea(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0]))
 
 
 def moved(record, pull, ground=GROUND):
@@ -53,7 +53,7 @@ def test_a_pull_across_the_border_still_has_a_gradient():
 
 def test_an_area_is_standardised_and_may_have_no_width():
     area = Area(100, 0, 100, 600)
-    ground = Ground.of_area(area, Scaler((100.0, 300.0), (1.0, 100.0)))
+    ground = StandardArea.of_area(area, Scaler((100.0, 300.0), (1.0, 100.0)))
     assert (ground.low.tolist(), ground.high.tolist()) == ([0, -3], [0, 3])
     assert moved([5.0, 1.0, 0.0], [3.0, 0.0, 0.0], ground) == [0.0, 1.0, 0.0]
 

@@ -13,14 +13,14 @@ LABEL_REACH = 3.0  # standard deviations of the labels that were learned from
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class StandardArea:
     """The lower left and the upper right corner of the area, standardised."""
 
     low: Tensor
     high: Tensor
 
     @classmethod
-    def of_area(cls, area: Area, scaler: Scaler) -> "Ground":
+    def of_area(cls, area: Area, scaler: Scaler) -> "StandardArea":
         """The same rectangle in the scale in which the networks see it."""
         corners_m = np.array([[area.x_min_m, area.y_min_m], [area.x_max_m, area.y_max_m]])
         low, high = torch.from_numpy(scaler.standardise(corners_m))
