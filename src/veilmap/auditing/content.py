@@ -113,15 +113,11 @@ def _found(positions: Positions, attack: str, user: str) -> Found:
 
 def _inverse(points: Points, project: Projection) -> Points:
     """Those that have a place on earth: far outside its zone a projection has no inverse."""
-    if not len(points.rounds):
-        return points
     good = np.isfinite(project.degrees(points.xy_m)).all(axis=0)
     return Points(points.xy_m[good], points.rounds[good], points.weights[good])
 
 
 def _track(points: Points, project: Projection) -> Track:
-    if not len(points.rounds):
-        return Track(np.empty(0), np.empty(0), points.rounds)
     lat_deg, lon_deg = project.degrees(points.xy_m)
     return Track(lat_deg, lon_deg, points.rounds)
 

@@ -87,13 +87,14 @@ def _reconstructions(
     """What was found, as the attack gave it."""
     locations, clouds = positions.locations[attack, user], positions.clouds[attack, user]
     lines = [line.attacked for line in result.history if line.target == user]
+    placed_m = dict(zip(locations.rounds.tolist(), locations.xy_m, strict=True))
     return [
         Reconstruction(
             round=line.round,
             user=user,
             start_s=line.start_s,
             n=line.n,
-            xy_m=_location_m(locations, line.round),
+            xy_m=placed_m.get(line.round, np.full(2, np.nan)),
             cosine=np.nan if line.cosine is None else line.cosine,
             iterations=line.iterations,
             seconds=line.seconds,
@@ -105,13 +106,6 @@ def _reconstructions(
     ]
 
 
-def _location_m(points: Points, t: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    at = points.xy_m[points.rounds == t]
-    return at[0] if len(at) else np.full(2, np.nan)
-
-
 def _cloud(points: Points, t: int) -> Cloud:
     own = points.rounds == t
-    return (
-        Cloud(points.xy_m[own], points.weights[own]) if own.any() else Cloud.at(np.full(2, np.nan))
-    )
+    return Cloud(points.xy_m[own], points.weights[own])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from veilmap.auditing.redaction import pseudonyms, refuse_named_users
+from veilmap.auditing.redaction import pseudonyms, read_without_places, refuse_named_users
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse, shown
 from veilmap.experiments.trial import Trial
@@ -40,6 +40,8 @@ class AuditPlan:
         redact: bool,
     ) -> "AuditPlan":
         """So that what is wrong with the data is said before anything is trained."""
+        if redact:
+            data = replace(data, read_with=read_without_places(data.read_with))
         prepared = prepare(data, next(iter(runs.values())))
         targets = _targets(prepared, settings)
         if redact:

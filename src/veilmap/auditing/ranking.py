@@ -102,18 +102,11 @@ def rank(results: Sequence[TrialResult]) -> Ranking:
     with the worst median over all seeds and targets. Where it names no place, it is left with
     nothing.
     """
-    names = dict.fromkeys(each.configuration for each in results)
     failed = {each.configuration: each.failed for each in results if each.failed is not None}
-    rows = {
-        name: [row for each in results if each.configuration == name for row in each.rows]
-        for name in names
-        if name not in failed
-    }
-    usual_db = None
-    found = []
-    for own in rows.values():
-        found.append(rank_one(own, usual_db))
-        usual_db = found[0].rmse_db.median
+    ranked = [row for each in results if each.configuration not in failed for row in each.rows]
+    found: list[Ranked] = []
+    for own in _by(ranked, lambda row: row.configuration).values():
+        found.append(rank_one(own, found[0].rmse_db.median if found else None))
     privacy = _compared_by(found)
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
@@ -192,11 +185,10 @@ def _compared_by(found: Sequence[Ranked]) -> str:
 
 def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:
     """With the most accurate of those that beat it."""
-    better = sorted(
-        (each for each in everyone if _dominates(each, own, privacy)),
-        key=lambda each: each.rmse_db.median,
-    )
-    return own if not better else replace(own, dominated_by=better[0].name)
+    better = [each for each in everyone if _dominates(each, own, privacy)]
+    if not better:
+        return own
+    return replace(own, dominated_by=min(better, key=lambda each: each.rmse_db.median).name)
 
 
 def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
