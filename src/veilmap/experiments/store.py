@@ -117,15 +117,11 @@ def _adapter() -> TypeAdapter[TrialResult]:
 def _with_users(content: Mapping[str, Any], other: Callable[[Any], Any]) -> dict[str, Any]:
     """The content with other names for users, wherever it has one."""
 
-    def of(lines: Any) -> list[dict[str, Any]]:
-        return [
-            {**line, "target": None if line["target"] is None else other(line["target"])}
-            for line in lines
-        ]
+    def target(line: dict[str, Any]) -> dict[str, Any]:
+        return line if line["target"] is None else {**line, "target": other(line["target"])}
 
-    training = [
-        {**line, "refused": {other(user): why for user, why in line["refused"].items()}}
-        for line in content["training"]
-    ]
-    rows, history = of(content["rows"]), of(content["history"])
-    return {**content, "rows": rows, "history": history, "training": training}
+    def refused(line: dict[str, Any]) -> dict[str, Any]:
+        return {**line, "refused": {other(user): why for user, why in line["refused"].items()}}
+
+    rename = {"rows": target, "history": target, "training": refused}
+    return {**content, **{name: list(map(of, content[name])) for name, of in rename.items()}}
