@@ -101,17 +101,13 @@ def _corners(positions: Positions) -> list[tuple[float, float]]:
 
 def _found(positions: Positions, attack: str, user: str) -> Found:
     project = Projection(positions.epsg)
-    locations, cloud = positions.locations[attack, user], positions.clouds[attack, user]
-    placed = _inverse(locations, project), _inverse(cloud, project)
-    return Found(
-        locations=_track(placed[0], project),
-        inside=positions.area.contains(placed[0].xy_m),
-        cloud=_track(placed[1], project),
-        weights=placed[1].weights,
-    )
+    locations = _on_earth(positions.locations[attack, user], project)
+    cloud = _on_earth(positions.clouds[attack, user], project)
+    inside = positions.area.contains(locations.xy_m)
+    return Found(_track(locations, project), inside, _track(cloud, project), cloud.weights)
 
 
-def _inverse(points: Points, project: Projection) -> Points:
+def _on_earth(points: Points, project: Projection) -> Points:
     """Those that have a place on earth: far outside its zone a projection has no inverse."""
     good = np.isfinite(project.degrees(points.xy_m)).all(axis=0)
     return Points(points.xy_m[good], points.rounds[good], points.weights[good])

@@ -7,7 +7,7 @@ from functools import cached_property
 from veilmap.auditing.redaction import pseudonyms, read_without_places, refuse_named_users
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse, shown
-from veilmap.experiments.trial import Trial
+from veilmap.experiments.trial import Keep, Trial
 from veilmap.measurements import Measurements
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
@@ -70,6 +70,8 @@ class AuditPlan:
     def trials(self) -> list[Trial]:
         """Configuration by configuration, so that the first lines come early."""
         first = self.settings.seeds[0]
+        # A report has the positions of the first seed.
+        shown: set[Keep] = {"history"} if self.redact else {"history", "positions"}
         return [
             Trial(
                 configuration=name,
@@ -77,15 +79,11 @@ class AuditPlan:
                 targets=self.targets,
                 attacks=self.settings.attacks(seed),
                 theory=seed == first,
-                keep=frozenset({"history", "positions"} if self._is_shown(seed) else {"history"}),
+                keep=frozenset(shown if seed == first else {"history"}),
             )
             for name, run in self.runs.items()
             for seed in self.settings.seeds
         ]
-
-    def _is_shown(self, seed: int) -> bool:
-        """A report has the positions of the first seed."""
-        return seed == self.settings.seeds[0] and not self.redact
 
 
 def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
