@@ -1,6 +1,7 @@
 """From the results of an audit to what a report shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from statistics import fmean
 from zoneinfo import ZoneInfo
@@ -19,18 +20,7 @@ def configurations(
 ) -> tuple[Configuration, ...]:
     """One line of the panel each."""
     return tuple(
-        Configuration(
-            name=each.name,
-            rmse_db=each.rmse_db,
-            rmse_loss_db=each.rmse_loss_db,
-            points_share=each.points_share,
-            strongest=each.strongest,
-            is_as_it_is=each is ranking.as_it_is,
-            is_on_frontier=each.dominated_by is None,
-            dominated_by=each.dominated_by,
-            is_recommended=each.name == recommended,
-            costs=_costs(each, results),
-        )
+        replace(each, is_recommended=each.name == recommended, costs=_costs(each, results))
         for each in ranking.configurations
     )
 
