@@ -34,11 +34,19 @@ def conclude(plan: AuditPlan, results: Sequence[TrialResult], command: str) -> A
     """
     if plan.redact:
         results = [renamed(each, plan.pseudonyms) for each in results]
+        command = command_without_places(command)
     ranking = rank(results)
     as_it_is = next(iter(plan.runs))
     if as_it_is in ranking.failed:
         raise UserError(f"{as_it_is}, the configuration as it is: {ranking.failed[as_it_is]}")
-    made = _made(plan, command, sum(each.seconds for each in results))
+    made = Made(
+        command=command,
+        settings_toml=toml(_resolved(plan)),
+        seeds=plan.settings.seeds,
+        versions=versions(),
+        data=_about_data(plan.prepared),
+        seconds=sum(each.seconds for each in results),
+    )
     answer = _answer(plan, ranking, results)
     return Audit(
         settings=plan.settings,
@@ -72,13 +80,10 @@ def _content(
 
 def _answer(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) -> Answer:
     used = dict.fromkeys(name for each in results for name in each.oracle)
+    prepared = plan.prepared
     return Answer(
         headline=headline(ranking, plan.names),
-        sentences=(
-            *scarcity(plan.prepared),
-            *sentences(ranking),
-            *remarks(plan.prepared, results),
-        ),
+        sentences=(*scarcity(prepared), *sentences(ranking), *remarks(prepared, results)),
         knows=knows(plan.settings),
         oracle=oracle(list(used)),
         advice=_advice(plan, ranking),
@@ -95,17 +100,6 @@ def _advice(plan: AuditPlan, ranking: Ranking) -> Advice | None:
         choice = replace(choice, words=f"{choice.words} {note}")
         run = run_without_places(run)
     return advice(choice, run, plan.data.read_with)
-
-
-def _made(plan: AuditPlan, command: str, seconds: float) -> Made:
-    return Made(
-        command=command_without_places(command) if plan.redact else command,
-        settings_toml=toml(_resolved(plan)),
-        seeds=plan.settings.seeds,
-        versions=versions(),
-        data=_about_data(plan.prepared),
-        seconds=seconds,
-    )
 
 
 def _resolved(plan: AuditPlan) -> dict[str, Any]:

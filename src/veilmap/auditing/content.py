@@ -34,13 +34,14 @@ def ground(
         return None
     first = next(iter(kept.values()))
     lines = [line.attacked for r in results for line in r.history]
+    zone = ZoneInfo(timezone)
     starts = {line.round: line.start_s for line in lines}
     rounds = sorted(starts)
     project = Projection(first.epsg)
     return Ground(
         area_deg=_corners(first),
         rounds=tuple(rounds),
-        starts=tuple(_moment(starts[t], timezone) for t in rounds),
+        starts=tuple(f"{datetime.fromtimestamp(starts[t], zone):%Y-%m-%d %H:%M}" for t in rounds),
         truth={user: _track(points, project) for user, points in first.truth.items()},
         chosen={
             (name, user): _track(points, project)
@@ -116,7 +117,3 @@ def _degrees(xy_m: Point, project: Projection) -> tuple[float, float]:
 def _overlay(positions: Positions) -> Overlay:
     west, south, east, north = positions.box_deg
     return Overlay(south, west, north, east, positions.signal_dbm.astype(np.float64))
-
-
-def _moment(start_s: float, timezone: str) -> str:
-    return f"{datetime.fromtimestamp(start_s, ZoneInfo(timezone)):%Y-%m-%d %H:%M}"

@@ -64,7 +64,8 @@ class TrialStore:
             kept = frozenset(content["result"]["kept"])
             if content["layout"] != LAYOUT or content["code"] != code_of(trial):
                 return Cached(None, kept, is_of_other_code=True)
-            result = _result(content["result"], data.users)
+            named = _with_users(content["result"], lambda number: data.users[int(number)])
+            result = _adapter().validate_python(named)
             if result.again or not trial.keep <= kept:
                 return Cached(None, kept)
             if trial.keep & _PLACES and result.failed is None:
@@ -102,11 +103,6 @@ class TrialStore:
         name = "data" if trial.counted else readable(trial.configuration)
         digest = trial.digest(data)[:_DIGITS]
         return self.path / f"{name}-seed{trial.seed}-{digest}.json"
-
-
-def _result(content: dict[str, Any], users: list[str]) -> TrialResult:
-    named = _with_users(content, lambda number: users[int(number)])
-    return _adapter().validate_python(named)
 
 
 @cache
