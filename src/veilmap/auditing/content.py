@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from veilmap.area import Area
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.experiments.positions import Point, Points, Positions
 from veilmap.experiments.result import TrialResult
@@ -33,13 +34,12 @@ def ground(
     if not kept:
         return None
     first = next(iter(kept.values()))
-    lines = [line.attacked for r in results for line in r.history]
     zone = ZoneInfo(timezone)
-    starts = {line.round: line.start_s for line in lines}
+    starts = {line.attacked.round: line.attacked.start_s for r in results for line in r.history}
     rounds = sorted(starts)
     project = Projection(first.epsg)
     return Ground(
-        area_deg=_corners(first),
+        area_deg=[_degrees(corner, project) for corner in _corners_m(first.area)],
         rounds=tuple(rounds),
         starts=tuple(f"{datetime.fromtimestamp(starts[t], zone):%Y-%m-%d %H:%M}" for t in rounds),
         truth={user: _track(points, project) for user, points in first.truth.items()},
@@ -82,12 +82,9 @@ def _costs(ranked: Ranked, results: Sequence[TrialResult]) -> tuple[StepCost, ..
     return tuple(found)
 
 
-def _corners(positions: Positions) -> list[tuple[float, float]]:
-    area = positions.area
-    x_m, y_m = (area.x_min_m, area.x_max_m), (area.y_min_m, area.y_max_m)
-    around = [(x_m[0], y_m[0]), (x_m[1], y_m[0]), (x_m[1], y_m[1]), (x_m[0], y_m[1])]
-    lat_deg, lon_deg = Projection(positions.epsg).degrees(np.array(around))
-    return list(zip(lat_deg.tolist(), lon_deg.tolist(), strict=True))
+def _corners_m(area: Area) -> list[Point]:
+    west, south, east, north = area.x_min_m, area.y_min_m, area.x_max_m, area.y_max_m
+    return [(west, south), (east, south), (east, north), (west, north)]
 
 
 def _found(positions: Positions, attack: str, user: str) -> Found:
