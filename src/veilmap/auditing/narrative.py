@@ -234,13 +234,9 @@ def _map(own: Ranked) -> str:
 def _frontier(ranking: Ranking) -> Iterator[str]:
     names = "; ".join(one.name for one in ranking.frontier)
     yield f"On the frontier of RMSE and {_AXIS[ranking.privacy]}: {names}."
-    beaten = [
-        f"{one.name} (by {one.dominated_by})"
-        for one in ranking.configurations
-        if one.dominated_by is not None
-    ]
+    beaten = [one for one in ranking.configurations if not one.is_on_frontier]
     if beaten:
-        listed = "; ".join(beaten)
+        listed = "; ".join(f"{one.name} (by {one.dominated_by})" for one in beaten)
         yield f"Dominated, so no better than another in either and worse in one: {listed}."
 
 
