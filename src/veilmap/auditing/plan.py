@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from veilmap.auditing.redaction import pseudonyms, read_without_places, refuse_named_users
+from veilmap.auditing.redaction import read_without_places, refuse_named_users
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse, shown
 from veilmap.experiments.trial import Keep, Trial
@@ -56,9 +56,9 @@ class AuditPlan:
 
     @cached_property
     def pseudonyms(self) -> dict[str, str]:
-        """What users are called where their names must not be, the targets first."""
-        others = [user for user in self.data.users if user not in self.targets]
-        return pseudonyms([*self.targets, *others])
+        """What users are called where their names must not be, the targets first: ``no. 1``."""
+        users = dict.fromkeys([*self.targets, *self.data.users])
+        return {user: f"no. {number}" for number, user in enumerate(users, 1)}
 
     @property
     def names(self) -> tuple[str, ...]:

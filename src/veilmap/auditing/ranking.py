@@ -94,7 +94,8 @@ def rank(results: Sequence[TrialResult]) -> Ranking:
     found: list[Ranked] = []
     for own in _by(ranked, "configuration").values():
         found.append(rank_one(own, found[0].rmse_db.median if found else None))
-    privacy = _compared_by(found)
+    complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
+    privacy = complete[0] if complete else _PRIVACY[0]
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
 
@@ -164,11 +165,6 @@ def _is_beaten(rows: Sequence[TrialRow]) -> bool:
     if not emds_m or not random_m:
         return True
     return median(emds_m) > _NO_BETTER * median(random_m)
-
-
-def _compared_by(found: Sequence[Ranked]) -> str:
-    complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
-    return complete[0] if complete else _PRIVACY[0]
 
 
 def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:
