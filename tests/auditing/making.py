@@ -73,13 +73,19 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
             "seeds": 3,
             "is_blind": False,
             "top_places": 5.0,
+            "is_as_it_is": False,
+            "is_on_frontier": "dominated_by" not in more,
+            "dominated_by": None,
+            "is_recommended": False,
             **more,
         }
     )
 
 
 def ranking(*configurations, failed=None):
-    return Ranking(configurations, "home_error_m", failed or {})
+    first, *others = configurations
+    as_it_is = replace(first, is_as_it_is=True)
+    return Ranking((as_it_is, *others), "home_error_m", failed or {})
 
 
 def make_row(

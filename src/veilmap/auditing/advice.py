@@ -78,27 +78,26 @@ def advice(choice: Choice, run: RunSettings, read_with: Mapping[str, Any]) -> Ad
 def train_command(run: RunSettings, read_with: Mapping[str, Any]) -> str:
     """``veilmap train …`` with every setting that is not the default."""
     words = ["veilmap", "train", str(read_with.get("path", "DATA"))]
-    for part, usual in zip(_parts(run, read_with), _parts(RunSettings(), {}), strict=True):
-        words += option_words(part, usual)
+    file, usual = _settings_file(run, read_with), SettingsFile()
+    for table in fields(SettingsFile):
+        words += option_words(getattr(file, table.name), getattr(usual, table.name))
     return shlex.join([*words, "--out", "RUN"])
 
 
 def train_toml(run: RunSettings, read_with: Mapping[str, Any]) -> str:
     """The same as a settings file."""
-    names = [each.name for each in fields(SettingsFile)]
-    parts, usual = _parts(run, read_with), _parts(RunSettings(), {})
+    usual = plain(SettingsFile())
     tables = {
-        name: {key: value for key, value in plain(own).items() if value != plain(other).get(key)}
-        for name, own, other in zip(names, parts, usual, strict=True)
+        name: {key: value for key, value in table.items() if value != usual[name].get(key)}
+        for name, table in plain(_settings_file(run, read_with)).items()
     }
     return toml({name: table for name, table in tables.items() if table})
 
 
-def _parts(run: RunSettings, read_with: Mapping[str, Any]) -> Sequence[Any]:
-    """In the order of a settings file: the run's, and how its data are read."""
+def _settings_file(run: RunSettings, read_with: Mapping[str, Any]) -> SettingsFile:
     columns = parse(Columns, read_with.get("columns", {}), "columns")
     reading = parse(Reading, read_with.get("reading", {}), "reading")
-    return [*(getattr(run, part.name) for part in fields(RunSettings)), columns, reading]
+    return SettingsFile(**vars(run), columns=columns, reading=reading)
 
 
 def _home_m(ranked: Ranked) -> float:

@@ -61,10 +61,8 @@ class Audit:
 
     def as_json(self) -> dict[str, Any]:
         """The content of ``results.json``: figures and words, no position."""
-        rows, history = (
-            [each.columns() for each in lines]
-            for lines in (self.content.rows, self.content.history)
-        )
+        rows = [row.columns() for row in self.content.rows]
+        history = [line.columns() for line in self.content.history]
         return {
             **results(dict(self.record), rows, history),
             "configurations": [_line(each) for each in self.content.configurations],

@@ -8,17 +8,15 @@ from veilmap.auditing.advice import advice, choose
 from veilmap.auditing.answer import Advice, Answer
 from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
-from veilmap.auditing.narrative import headline, knows, oracle, scarcity, sentences
+from veilmap.auditing.narrative import headline, knows, oracle, remarks, scarcity, sentences
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranking, rank
 from veilmap.auditing.redaction import (
     command_without_places,
-    read_without_places,
     renamed,
     run_without_places,
     without_places,
 )
-from veilmap.auditing.remarks import remarks
 from veilmap.errors import UserError
 from veilmap.experiments.result import TrialResult
 from veilmap.report.page.content import Content, Made
@@ -36,11 +34,19 @@ def conclude(plan: AuditPlan, results: Sequence[TrialResult], command: str) -> A
     """
     if plan.redact:
         results = [renamed(each, plan.pseudonyms) for each in results]
+        command = command_without_places(command)
     ranking = rank(results)
     as_it_is = next(iter(plan.runs))
     if as_it_is in ranking.failed:
         raise UserError(f"{as_it_is}, the configuration as it is: {ranking.failed[as_it_is]}")
-    made = _made(plan, command, sum(each.seconds for each in results))
+    made = Made(
+        command=command,
+        settings_toml=toml(_resolved(plan)),
+        seeds=plan.settings.seeds,
+        versions=versions(),
+        data=_about_data(plan.prepared),
+        seconds=sum(each.seconds for each in results),
+    )
     answer = _answer(plan, ranking, results)
     return Audit(
         settings=plan.settings,
@@ -74,13 +80,10 @@ def _content(
 
 def _answer(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) -> Answer:
     used = dict.fromkeys(name for each in results for name in each.oracle)
+    prepared = plan.prepared
     return Answer(
         headline=headline(ranking, plan.names),
-        sentences=(
-            *scarcity(plan.prepared),
-            *sentences(ranking),
-            *remarks(plan.prepared, results),
-        ),
+        sentences=(*scarcity(prepared), *sentences(ranking), *remarks(prepared, results)),
         knows=knows(plan.settings),
         oracle=oracle(list(used)),
         advice=_advice(plan, ranking),
@@ -91,35 +94,23 @@ def _advice(plan: AuditPlan, ranking: Ranking) -> Advice | None:
     choice = choose(ranking, plan.settings.audit)
     if choice is None:
         return None
-    run, read_with = plan.runs[choice.ranked.name], plan.data.read_with
-    if not plan.redact:
-        return advice(choice, run, read_with)
-    if run.task.area is not None:
+    run = plan.runs[choice.ranked.name]
+    if plan.redact and run.task.area is not None:
         note = "The area is left out below; add yours: --area WEST SOUTH EAST NORTH."
         choice = replace(choice, words=f"{choice.words} {note}")
-    return advice(choice, run_without_places(run), read_without_places(read_with))
-
-
-def _made(plan: AuditPlan, command: str, seconds: float) -> Made:
-    return Made(
-        command=command_without_places(command) if plan.redact else command,
-        settings_toml=toml(_resolved(plan)),
-        seeds=plan.settings.seeds,
-        versions=versions(),
-        data=_about_data(plan.prepared),
-        seconds=seconds,
-    )
+        run = run_without_places(run)
+    return advice(choice, run, plan.data.read_with)
 
 
 def _resolved(plan: AuditPlan) -> dict[str, Any]:
     """A settings file that makes the same audit: cell and targets by name, columns as read."""
-    settings, read_with = plan.settings, plan.data.read_with
-    audit = replace(settings.audit, target=plan.targets, targets=1)
-    settings = replace(settings, task=replace(settings.task, cell=plan.prepared.cell), audit=audit)
+    task = replace(plan.settings.task, cell=plan.prepared.cell)
+    audit = replace(plan.settings.audit, target=plan.targets, targets=1)
+    settings = replace(plan.settings, task=task, audit=audit)
     if plan.redact:
-        settings, read_with = without_places(settings), read_without_places(read_with)
-    reading = {name: dict(read_with.get(name, {})) for name in ("columns", "reading")}
-    return {**plain(settings), **{name: table for name, table in reading.items() if table}}
+        settings = without_places(settings)
+    given = ((name, plan.data.read_with.get(name)) for name in ("columns", "reading"))
+    return {**plain(settings), **{name: dict(table) for name, table in given if table}}
 
 
 def _record(plan: AuditPlan, made: Made) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """From the results of an audit to what a report shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from statistics import fmean
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from veilmap.area import Area
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.experiments.positions import Point, Points, Positions
 from veilmap.experiments.result import TrialResult
@@ -19,18 +21,7 @@ def configurations(
 ) -> tuple[Configuration, ...]:
     """One line of the panel each."""
     return tuple(
-        Configuration(
-            name=each.name,
-            rmse_db=each.rmse_db,
-            rmse_loss_db=each.rmse_loss_db,
-            points_share=each.points_share,
-            strongest=each.strongest,
-            is_as_it_is=each is ranking.as_it_is,
-            is_on_frontier=each.dominated_by is None,
-            dominated_by=each.dominated_by,
-            is_recommended=each.name == recommended,
-            costs=_costs(each, results),
-        )
+        replace(each, is_recommended=each.name == recommended, costs=_costs(each, results))
         for each in ranking.configurations
     )
 
@@ -43,14 +34,14 @@ def ground(
     if not kept:
         return None
     first = next(iter(kept.values()))
-    lines = [line.attacked for r in results for line in r.history]
-    starts = {line.round: line.start_s for line in lines}
+    zone = ZoneInfo(timezone)
+    starts = {line.attacked.round: line.attacked.start_s for r in results for line in r.history}
     rounds = sorted(starts)
     project = Projection(first.epsg)
     return Ground(
-        area_deg=_corners(first),
+        area_deg=[_degrees(corner, project) for corner in _corners_m(first.area)],
         rounds=tuple(rounds),
-        starts=tuple(_moment(starts[t], timezone) for t in rounds),
+        starts=tuple(f"{datetime.fromtimestamp(starts[t], zone):%Y-%m-%d %H:%M}" for t in rounds),
         truth={user: _track(points, project) for user, points in first.truth.items()},
         chosen={
             (name, user): _track(points, project)
@@ -91,37 +82,26 @@ def _costs(ranked: Ranked, results: Sequence[TrialResult]) -> tuple[StepCost, ..
     return tuple(found)
 
 
-def _corners(positions: Positions) -> list[tuple[float, float]]:
-    area = positions.area
-    x_m, y_m = (area.x_min_m, area.x_max_m), (area.y_min_m, area.y_max_m)
-    around = [(x_m[0], y_m[0]), (x_m[1], y_m[0]), (x_m[1], y_m[1]), (x_m[0], y_m[1])]
-    lat_deg, lon_deg = Projection(positions.epsg).degrees(np.array(around))
-    return list(zip(lat_deg.tolist(), lon_deg.tolist(), strict=True))
+def _corners_m(area: Area) -> list[Point]:
+    west, south, east, north = area.x_min_m, area.y_min_m, area.x_max_m, area.y_max_m
+    return [(west, south), (east, south), (east, north), (west, north)]
 
 
 def _found(positions: Positions, attack: str, user: str) -> Found:
     project = Projection(positions.epsg)
-    locations, cloud = positions.locations[attack, user], positions.clouds[attack, user]
-    placed = _inverse(locations, project), _inverse(cloud, project)
-    return Found(
-        locations=_track(placed[0], project),
-        inside=positions.area.contains(placed[0].xy_m),
-        cloud=_track(placed[1], project),
-        weights=placed[1].weights,
-    )
+    locations = _on_earth(positions.locations[attack, user], project)
+    cloud = _on_earth(positions.clouds[attack, user], project)
+    inside = positions.area.contains(locations.xy_m)
+    return Found(_track(locations, project), inside, _track(cloud, project), cloud.weights)
 
 
-def _inverse(points: Points, project: Projection) -> Points:
+def _on_earth(points: Points, project: Projection) -> Points:
     """Those that have a place on earth: far outside its zone a projection has no inverse."""
-    if not len(points.rounds):
-        return points
     good = np.isfinite(project.degrees(points.xy_m)).all(axis=0)
     return Points(points.xy_m[good], points.rounds[good], points.weights[good])
 
 
 def _track(points: Points, project: Projection) -> Track:
-    if not len(points.rounds):
-        return Track(np.empty(0), np.empty(0), points.rounds)
     lat_deg, lon_deg = project.degrees(points.xy_m)
     return Track(lat_deg, lon_deg, points.rounds)
 
@@ -134,7 +114,3 @@ def _degrees(xy_m: Point, project: Projection) -> tuple[float, float]:
 def _overlay(positions: Positions) -> Overlay:
     west, south, east, north = positions.box_deg
     return Overlay(south, west, north, east, positions.signal_dbm.astype(np.float64))
-
-
-def _moment(start_s: float, timezone: str) -> str:
-    return f"{datetime.fromtimestamp(start_s, ZoneInfo(timezone)):%Y-%m-%d %H:%M}"

@@ -14,6 +14,7 @@ from veilmap.experiments.positions import Points, Positions
 from veilmap.experiments.result import TrialResult
 from veilmap.files import OPEN, PRIVATE, written
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
+from veilmap.metrics.rows import AttackedRound
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.report.draw_whereabouts import draw_whereabouts
@@ -66,14 +67,14 @@ def _of_target(
     result: TrialResult, positions: Positions, user: str, number: int
 ) -> Iterator[tuple[str, Figure]]:
     name = readable(result.configuration)
+    lines = [line.attacked for line in result.history if line.target == user]
+    attacks = (attack for attack, owner in positions.locations if owner == user)
     found = {
-        attack: _reconstructions(result, positions, attack, user)
-        for attack, owner in positions.locations
-        if owner == user
+        attack: [_reconstruction(each, positions, user) for each in lines if each.attack == attack]
+        for attack in attacks
     }
     truth = positions.truth[user].by_round()
-    own = [line.attacked for line in result.history if line.target == user]
-    norms = {line.round: [norm or 0.0 for norm in line.layer_norms] for line in own}
+    norms = {line.round: [norm or 0.0 for norm in line.layer_norms] for line in lines}
     title = f"Where the server places user {user} ({result.configuration})"
     where = draw_whereabouts(found, truth, positions.area, title)
     yield f"where-{name}-target{number}", where
@@ -81,37 +82,23 @@ def _of_target(
     yield f"rounds-{name}-target{number}", draw_rounds(found, truth, norms, title)
 
 
-def _reconstructions(
-    result: TrialResult, positions: Positions, attack: str, user: str
-) -> list[Reconstruction]:
+def _reconstruction(line: AttackedRound, positions: Positions, user: str) -> Reconstruction:
     """What was found, as the attack gave it."""
-    locations, clouds = positions.locations[attack, user], positions.clouds[attack, user]
-    lines = [line.attacked for line in result.history if line.target == user]
-    return [
-        Reconstruction(
-            round=line.round,
-            user=user,
-            start_s=line.start_s,
-            n=line.n,
-            xy_m=_location_m(locations, line.round),
-            cosine=np.nan if line.cosine is None else line.cosine,
-            iterations=line.iterations,
-            seconds=line.seconds,
-            outcome=Outcome[line.outcome.upper()],
-            cloud=_cloud(clouds, line.round),
-        )
-        for line in lines
-        if line.attack == attack
-    ]
-
-
-def _location_m(points: Points, t: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    at = points.xy_m[points.rounds == t]
-    return at[0] if len(at) else np.full(2, np.nan)
-
-
-def _cloud(points: Points, t: int) -> Cloud:
-    own = points.rounds == t
-    return (
-        Cloud(points.xy_m[own], points.weights[own]) if own.any() else Cloud.at(np.full(2, np.nan))
+    location_m = _in_round(positions.locations[line.attack, user], line.round).xy_m
+    return Reconstruction(
+        round=line.round,
+        user=user,
+        start_s=line.start_s,
+        n=line.n,
+        xy_m=location_m[0] if len(location_m) else np.full(2, np.nan),
+        cosine=np.nan if line.cosine is None else line.cosine,
+        iterations=line.iterations,
+        seconds=line.seconds,
+        outcome=Outcome[line.outcome.upper()],
+        cloud=_in_round(positions.clouds[line.attack, user], line.round),
     )
+
+
+def _in_round(points: Points, t: int) -> Cloud:
+    own = points.rounds == t
+    return Cloud(points.xy_m[own], points.weights[own])

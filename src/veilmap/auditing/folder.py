@@ -10,6 +10,9 @@ from veilmap.output import held
 from veilmap.study.run_folder import RunFolder
 from veilmap.transcript import HEADER
 
+# The files with positions or names; results may name an area.
+_PLACES = ("report.html", "results.json", "trials/*.npz", "figures/where-*", "figures/rounds-*")
+
 
 class AuditFolder:
     """What an audit writes, and where."""
@@ -45,18 +48,11 @@ class AuditFolder:
 
     def drop_positions(self) -> int:
         """Remove what an earlier audit wrote with positions or names; how many files that were."""
-        # Results may name an area; what ends in .part is of an audit that was killed.
-        patterns = {
-            self.path: (
-                "report.html",
-                "results.json",
-                ".report.html.*.part",
-                ".results.json.*.part",
-            ),
-            self.trials: ("*.npz", ".*.npz.*.part"),
-            self.figures: ("where-*", ".where-*.part", "rounds-*", ".rounds-*.part"),
-        }
-        files = [file for at, names in patterns.items() for name in names for file in at.glob(name)]
+        files: list[Path] = []
+        for each in _PLACES:
+            folder, name = (self.path / each).parent, Path(each).name
+            # What ends in .part is of an audit that was killed.
+            files += [*folder.glob(name), *folder.glob(f".{name}.*.part")]
         files += [file for file in self.trials.glob("*.json") if _may_name_users(file)]
         for file in files:
             file.unlink()

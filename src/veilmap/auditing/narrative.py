@@ -1,5 +1,6 @@
 """What an audit says, in sentences."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
@@ -9,6 +10,7 @@ from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
 from veilmap.metrics.spread import Spread, Strongest
+from veilmap.study.degenerate import degenerate
 from veilmap.study.prepare import Prepared
 from veilmap.wording import counted
 
@@ -78,6 +80,18 @@ def scarcity(prepared: Prepared) -> Iterator[str]:
             f"The cell has only {' and '.join(few)}: figures from so few data say little about "
             "others; give more data, or choose another --cell or a shorter --interval."
         )
+
+
+def remarks(prepared: Prepared, results: Sequence[TrialResult]) -> Iterator[str]:
+    """What makes figures mean little: of the data, and of updates that were refused."""
+    for remark in degenerate(prepared):
+        yield f"{remark[0].upper()}{remark[1:]}."
+    refused: Counter[str] = Counter()
+    for each in results:
+        refused[each.configuration] += each.refused
+    listed = "; ".join(f"{name} ({count:,})" for name, count in refused.items() if count)
+    if listed:
+        yield f"Updates were refused, and the rounds went on without them: {listed}."
 
 
 def metres(figure: Spread) -> str:
@@ -220,13 +234,9 @@ def _map(own: Ranked) -> str:
 def _frontier(ranking: Ranking) -> Iterator[str]:
     names = "; ".join(one.name for one in ranking.frontier)
     yield f"On the frontier of RMSE and {_AXIS[ranking.privacy]}: {names}."
-    beaten = [
-        f"{one.name} (by {one.dominated_by})"
-        for one in ranking.configurations
-        if one.dominated_by is not None
-    ]
+    beaten = [one for one in ranking.configurations if not one.is_on_frontier]
     if beaten:
-        listed = "; ".join(beaten)
+        listed = "; ".join(f"{one.name} (by {one.dominated_by})" for one in beaten)
         yield f"Dominated, so no better than another in either and worse in one: {listed}."
 
 

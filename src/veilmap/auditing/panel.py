@@ -1,6 +1,6 @@
 """The configurations that an audit compares."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from veilmap.auditing.base import AuditTraining
@@ -72,13 +72,11 @@ def _text_with_rate(text: str, base: RunSettings) -> str:
     return f"{FEDSGD} {plus}{rest}".strip() if usual and scheme.strip() == "fedsgd" else text
 
 
-def _usual(base: RunSettings, gan: bool) -> Iterator[str]:
+def _usual(base: RunSettings, gan: bool) -> list[str]:
     # The scheme of the settings, also where its B and E are none of the paper's.
     scheme = base.training.as_text(base.training)
-    yield scheme
-    yield FEDSGD
-    for defence in (*DEFENCES, *([GAN] if gan else [])):
-        yield JOINED_BY.join([scheme, defence])
+    defences = (*DEFENCES, GAN) if gan else DEFENCES
+    return [scheme, FEDSGD, *(JOINED_BY.join([scheme, defence]) for defence in defences)]
 
 
 def _own(base: RunSettings, given: Sequence[Configuration]) -> dict[str, RunSettings]:

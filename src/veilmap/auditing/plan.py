@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from veilmap.auditing.redaction import pseudonyms, refuse_named_users
+from veilmap.auditing.redaction import read_without_places, refuse_named_users
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse, shown
-from veilmap.experiments.trial import Trial
+from veilmap.experiments.trial import Keep, Trial
 from veilmap.measurements import Measurements
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
@@ -40,6 +40,8 @@ class AuditPlan:
         redact: bool,
     ) -> "AuditPlan":
         """So that what is wrong with the data is said before anything is trained."""
+        if redact:
+            data = replace(data, read_with=read_without_places(data.read_with))
         prepared = prepare(data, next(iter(runs.values())))
         targets = _targets(prepared, settings)
         if redact:
@@ -54,9 +56,9 @@ class AuditPlan:
 
     @cached_property
     def pseudonyms(self) -> dict[str, str]:
-        """What users are called where their names must not be, the targets first."""
-        others = [user for user in self.data.users if user not in self.targets]
-        return pseudonyms([*self.targets, *others])
+        """What users are called where their names must not be, the targets first: ``no. 1``."""
+        users = dict.fromkeys([*self.targets, *self.data.users])
+        return {user: f"no. {number}" for number, user in enumerate(users, 1)}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,6 +70,8 @@ class AuditPlan:
     def trials(self) -> list[Trial]:
         """Configuration by configuration, so that the first lines come early."""
         first = self.settings.seeds[0]
+        # A report has the positions of the first seed.
+        shown: set[Keep] = {"history"} if self.redact else {"history", "positions"}
         return [
             Trial(
                 configuration=name,
@@ -75,15 +79,11 @@ class AuditPlan:
                 targets=self.targets,
                 attacks=self.settings.attacks(seed),
                 theory=seed == first,
-                keep=frozenset({"history", "positions"} if self._is_shown(seed) else {"history"}),
+                keep=frozenset(shown if seed == first else {"history"}),
             )
             for name, run in self.runs.items()
             for seed in self.settings.seeds
         ]
-
-    def _is_shown(self, seed: int) -> bool:
-        """A report has the positions of the first seed."""
-        return seed == self.settings.seeds[0] and not self.redact
 
 
 def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from statistics import fmean, median, median_high, median_low
-from typing import TypeVar
+from typing import Any
 
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.rows import TrialRow
 from veilmap.metrics.spread import Spread, Strongest
-
-Key = TypeVar("Key")
+from veilmap.report.page.content import Configuration
 
 # A figure, and which of two is worse for the user.
 FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
@@ -27,17 +26,12 @@ _PRIVACY = (HOME_ERROR, EMD)
 _NO_BETTER = 0.95
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """One configuration over all seeds and targets.
+@dataclass(frozen=True, kw_only=True)
+class Ranked(Configuration):
+    """A line of the panel, over all seeds and targets, with what else decides between them.
 
     Attributes:
-        name: of the configuration.
-        rmse_db: on the test data.
         rmse_constant_db: of the constant (mean) baseline.
-        rmse_loss_db: against the configuration as it is.
-        points_share: which part of the targets' measurements was trained on.
-        strongest: by figure, under the attack that does best by it.
         over_targets: by figure, under that attack, the targets' medians; infinite for one that is
             not found.
         home_at_worst_m: the least error of home of all attacks, seeds and targets, if any has it.
@@ -46,22 +40,15 @@ class Ranked:
         is_blind: no attack does better than random points, by the EMD of locations or clouds, and
             none is near a place where the user was.
         top_places: how many places recall_50m is a share of.
-        dominated_by: one that is no worse in accuracy and privacy and better in one, if any.
     """
 
-    name: str
-    rmse_db: Spread
     rmse_constant_db: float
-    rmse_loss_db: float
-    points_share: float
-    strongest: Mapping[str, Strongest]
     over_targets: Mapping[str, tuple[float, ...]]
     home_at_worst_m: float | None
     nearest_random_m: float | None
     seeds: int
     is_blind: bool
     top_places: float
-    dominated_by: str | None = None
 
     def hidden(self, figure: str) -> float:
         """What the strongest attack is left with; an attack that finds nothing, with infinity."""
@@ -91,7 +78,7 @@ class Ranking:
     @property
     def frontier(self) -> tuple[Ranked, ...]:
         """Those that no other beats in both, the most accurate first."""
-        free = (each for each in self.configurations if each.dominated_by is None)
+        free = (each for each in self.configurations if each.is_on_frontier)
         return tuple(sorted(free, key=lambda each: each.rmse_db.median))
 
 
@@ -102,19 +89,13 @@ def rank(results: Sequence[TrialResult]) -> Ranking:
     with the worst median over all seeds and targets. Where it names no place, it is left with
     nothing.
     """
-    names = dict.fromkeys(each.configuration for each in results)
     failed = {each.configuration: each.failed for each in results if each.failed is not None}
-    rows = {
-        name: [row for each in results if each.configuration == name for row in each.rows]
-        for name in names
-        if name not in failed
-    }
-    usual_db = None
-    found = []
-    for own in rows.values():
-        found.append(rank_one(own, usual_db))
-        usual_db = found[0].rmse_db.median
-    privacy = _compared_by(found)
+    ranked = [row for each in results if each.configuration not in failed for row in each.rows]
+    found: list[Ranked] = []
+    for own in _by(ranked, "configuration").values():
+        found.append(rank_one(own, found[0].rmse_db.median if found else None))
+    complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
+    privacy = complete[0] if complete else _PRIVACY[0]
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
 
@@ -131,18 +112,22 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         rmse_loss_db=0.0 if usual_db is None else rmse_db.median - usual_db,
         points_share=fmean(_known(rows, "points_share")),
         strongest=strongest,
+        is_as_it_is=usual_db is None,
+        is_on_frontier=True,
+        dominated_by=None,
+        is_recommended=False,
         over_targets={f: _over_targets(rows, f, each) for f, each in strongest.items()},
         home_at_worst_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
         seeds=len({row.seed for row in rows}),
-        is_blind=all(_is_beaten(own) for own in _by(rows, lambda row: row.attack).values()),
+        is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
         top_places=fmean(_known(rows, "true_places")),
     )
 
 
 def _strongest(rows: Sequence[TrialRow], figure: str) -> Strongest | None:
     """Of the attacks that have the figure in most runs."""
-    by_attack = _by(rows, lambda row: row.attack)
+    by_attack = _by(rows, "attack")
     found = {attack: _median(own, figure) for attack, own in by_attack.items()}
     medians = {attack: value for attack, value in found.items() if isfinite(value)}
     if not medians:
@@ -155,7 +140,7 @@ def _strongest(rows: Sequence[TrialRow], figure: str) -> Strongest | None:
 
 def _over_targets(rows: Sequence[TrialRow], figure: str, strongest: Strongest) -> tuple[float, ...]:
     own = [row for row in rows if row.attack == strongest.attack]
-    return tuple(_median(each, figure) for each in _by(own, lambda row: row.target).values())
+    return tuple(_median(each, figure) for each in _by(own, "target").values())
 
 
 def _median(rows: Sequence[TrialRow], figure: str) -> float:
@@ -174,29 +159,21 @@ def _is_beaten(rows: Sequence[TrialRow]) -> bool:
     near_m, random_near_m = (_known(rows, name) for name in ("nearest_m", "nearest_random_m"))
     if near_m and random_near_m and median(near_m) < median(random_near_m) / 2:
         return False
-    emds_m = [
-        min(known)
-        for row in rows
-        if (known := _known([row], "emd_m") + _known([row], "cloud_emd_m"))
-    ]
+    known = [_known([row], "emd_m") + _known([row], "cloud_emd_m") for row in rows]
+    emds_m = [min(each) for each in known if each]
     random_m = _known(rows, "emd_random_m")
     if not emds_m or not random_m:
         return True
     return median(emds_m) > _NO_BETTER * median(random_m)
 
 
-def _compared_by(found: Sequence[Ranked]) -> str:
-    complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
-    return complete[0] if complete else _PRIVACY[0]
-
-
 def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:
     """With the most accurate of those that beat it."""
-    better = sorted(
-        (each for each in everyone if _dominates(each, own, privacy)),
-        key=lambda each: each.rmse_db.median,
-    )
-    return own if not better else replace(own, dominated_by=better[0].name)
+    better = [each for each in everyone if _dominates(each, own, privacy)]
+    if not better:
+        return own
+    best = min(better, key=lambda each: each.rmse_db.median)
+    return replace(own, is_on_frontier=False, dominated_by=best.name)
 
 
 def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
@@ -206,10 +183,10 @@ def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
     return mine != yours and all(a >= b for a, b in zip(mine, yours, strict=True))
 
 
-def _by(rows: Sequence[TrialRow], key: Callable[[TrialRow], Key]) -> dict[Key, list[TrialRow]]:
-    found: dict[Key, list[TrialRow]] = {}
+def _by(rows: Sequence[TrialRow], key: str) -> dict[Any, list[TrialRow]]:
+    found: dict[Any, list[TrialRow]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)
+        found.setdefault(row.value(key), []).append(row)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,6 @@ from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError
 from veilmap.experiments.result import TrialResult
 from veilmap.study.settings import RunSettings
-
-
-def pseudonyms(users: Sequence[str]) -> dict[str, str]:
-    """``no. 1`` and so on: what users are called where their names must not be."""
-    return {user: f"no. {number}" for number, user in enumerate(users, 1)}
 
 
 def refuse_named_users(runs: Mapping[str, RunSettings]) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict
 
 from veilmap.attacks.gradient_matching.search import Search
-from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.errors import UserError, out_of_range, refuse
@@ -16,7 +15,7 @@ from veilmap.federation.plan import Training
 from veilmap.rounds import Split
 from veilmap.settings import ONE_OR_MORE, group, parse
 from veilmap.study.attack_notation import Methods, methods_of
-from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
+from veilmap.study.attack_settings import AttackSettings, Who
 from veilmap.study.configuration import Configurations, configurations_of
 from veilmap.study.settings import RunSettings, SettingsFile, Task
 
@@ -119,10 +118,5 @@ class AuditSettings(RunSettings):
 
 
 @dataclass(frozen=True)
-class AuditFile(SettingsFile):
+class AuditFile(AuditSettings, SettingsFile):
     """The tables that a TOML file of an audit may hold; those of a run are among them."""
-
-    audit: Question = field(default_factory=Question)
-    dlg: DlgSettings = field(default_factory=DlgSettings)
-    search: Search = field(default_factory=Search)
-    heatmap: Heatmap = field(default_factory=Heatmap)

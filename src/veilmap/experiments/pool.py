@@ -5,7 +5,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing.resource_tracker import ensure_running
 from typing import Any, Generic, TypeVar
@@ -20,7 +20,8 @@ Item = TypeVar("Item")
 Shared = TypeVar("Shared")
 Result = TypeVar("Result")
 Work = Callable[[Item, Shared], Result]
-Finished = Generator[tuple[int, Result], None, None]  # the number of the item, and what came of it
+Calls = Sequence[Any]  # what joblib's delayed makes
+Finished = Generator[tuple[int, Any], None, None]  # the number of the item, and what came of it
 
 # Where results come only with their batch: few waits for the slowest, not too much lost at a stop.
 BATCH_PER_JOB = 4
@@ -46,7 +47,15 @@ def run_all(
     if jobs <= 1:
         yield from ((item, work(item, shared)) for item in items)
         return
-    with closing(_way()(work, items, shared, jobs)) as running:
+    backend, _ = get_active_backend()
+    is_ours = isinstance(backend, LokyBackend)  # also where nobody has set any
+    call, same = delayed(_deaf if is_ours else _on_one_thread), _Shared(shared)
+    calls = [call(work, number, item, same) for number, item in enumerate(items)]
+    if is_ours or backend.supports_return_generator:
+        finished = _one_by_one(calls, jobs, is_ours)
+    else:
+        finished = _in_batches(calls, jobs)
+    with closing(finished) as running:
         for number, result in running:
             yield items[number], result
 
@@ -54,14 +63,6 @@ def run_all(
 def all_jobs() -> int:
     """One per core that this process may use, or per core of the caller's cluster."""
     return int(effective_n_jobs(-1))
-
-
-def _way() -> Callable[..., Finished[Any]]:
-    """How to run them on the backend that joblib would use here."""
-    backend, _ = get_active_backend()
-    if isinstance(backend, LokyBackend):  # also where nobody has set any
-        return _on_this_machine
-    return _on_backend if backend.supports_return_generator else _in_batches
 
 
 @dataclass(frozen=True)
@@ -74,70 +75,37 @@ class _Shared(Generic[Shared]):
         return 1 << 20  # joblib has Dask do so with what calls itself larger than 1000 bytes
 
 
-def _on_this_machine(
-    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
-) -> Finished[Result]:
-    # One thread each: the products are small, and bits must not depend on the number of cores.
-    # The block ends before the first result, because whoever gets that may use joblib himself.
-    # Loky replaces a worker whose memory has grown, as it does in long runs, and warns of that.
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    with parallel_config("loky", inner_max_num_threads=1), _later_interrupts():
-        running = _start(_deaf, work, items, shared, jobs)
+def _one_by_one(calls: Calls, jobs: int, is_ours: bool) -> Finished:
+    with ExitStack() as beginning:
+        # The block ends before the first result, because whoever gets that may use joblib himself.
+        if is_ours:
+            # Loky replaces a worker whose memory has grown, as it does in long runs, and warns.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            # One thread each: the products are small, and bits must not depend on the cores.
+            beginning.enter_context(parallel_config("loky", inner_max_num_threads=1))
+            beginning.enter_context(_later_interrupts())
+        running = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(calls)
     try:
         # Not "yield from", which would hand GeneratorExit on to joblib, and that warns.
         for done in running:  # noqa: UP028
             yield done
     except BaseException:  # also GeneratorExit and the user's interrupt
         with _no_interrupt():
-            _close(running)
-            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+            with warnings.catch_warnings():
+                # That work is thrown away is what was asked for.
+                warnings.filterwarnings("ignore", ".*tasks", UserWarning)
+                running.close()
+            if is_ours:
+                get_reusable_executor().shutdown(wait=True, kill_workers=True)
         raise
 
 
-def _on_backend(
-    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
-) -> Finished[Result]:
-    running = _start(_on_one_thread, work, items, shared, jobs)
-    try:
-        for done in running:  # noqa: UP028
-            yield done
-    except BaseException:
-        with _no_interrupt():
-            _close(running)
-        raise
-
-
-def _in_batches(
-    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
-) -> Finished[Result]:
+def _in_batches(calls: Calls, jobs: int) -> Finished:
     """For Ray and multiprocessing, which give nothing back before the last item is finished."""
-    size, same = BATCH_PER_JOB * jobs, _Shared(shared)
+    size = BATCH_PER_JOB * jobs
     with Parallel(n_jobs=jobs, batch_size=1) as parallel:
-        for first in range(0, len(items), size):
-            batch = enumerate(items[first : first + size], start=first)
-            yield from parallel(
-                delayed(_on_one_thread)(work, number, item, same) for number, item in batch
-            )
-
-
-def _start(
-    worker: Callable[..., tuple[int, Result]],
-    work: Work[Item, Shared, Result],
-    items: Sequence[Item],
-    shared: Shared,
-    jobs: int,
-) -> Any:
-    same = _Shared(shared)
-    return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-        delayed(worker)(work, number, item, same) for number, item in enumerate(items)
-    )
-
-
-def _close(running: Any) -> None:
-    with warnings.catch_warnings():
-        # That work is thrown away is what was asked for.
-        warnings.filterwarnings("ignore", ".*tasks", UserWarning)
-        running.close()
+        for first in range(0, len(calls), size):
+            yield from parallel(calls[first : first + size])
 
 
 @contextmanager

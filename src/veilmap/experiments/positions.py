@@ -1,6 +1,6 @@
 """Everything of a trial that has a position in it, kept apart from its figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,9 +46,8 @@ class Points:
 
     def by_round(self) -> dict[int, LocalData]:
         """The places alone, without signal and time."""
-        return {
-            int(t): _without_signal(self.xy_m[self.rounds == t]) for t in np.unique(self.rounds)
-        }
+        rounds = {int(t): self.xy_m[self.rounds == t] for t in np.unique(self.rounds)}
+        return {t: LocalData(xy_m, *np.zeros((2, len(xy_m)))) for t, xy_m in rounds.items()}
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,16 @@ class Positions:
     @classmethod
     def read(cls, arrays: Arrays, users: Sequence[str]) -> "Positions":
         """What ``arrays`` gave."""
+        parts: dict[str, dict[str, NDArray[Any]]] = {}
+        for key, array in arrays.items():
+            name, dot, part = key.rpartition(".")
+            if dot:
+                parts.setdefault(name, {})[part] = array
         found: dict[str, dict[Any, Any]] = {kind: {} for kind in (*_OF_USERS, *_OF_CASES)}
-        for kind, number, attack, name in _names(arrays):
+        for name, own in parts.items():
+            kind, number, attack = (*name.split("-", 2), "")[:3]
             user = users[int(number)]
-            found[kind][(attack, user) if kind in _OF_CASES else user] = _unpacked(arrays, name)
+            found[kind][(attack, user) if kind in _OF_CASES else user] = _unpacked(own)
         west, south, east, north = arrays["box_deg"].tolist()
         return cls(
             epsg=int(arrays["epsg"]),
@@ -121,29 +126,19 @@ class Positions:
 
 _OF_USERS = ("truth", "chosen", "homes")
 _OF_CASES = ("locations", "clouds", "tried", "named_homes")
-_PARTS = ("xy_m", "rounds", "weights")
 
 
 def _packed(name: str, places: Points | Point) -> Arrays:
     if isinstance(places, tuple):
         return {f"{name}.at": np.array(places)}
-    return {f"{name}.{part}": getattr(places, part) for part in _PARTS}
+    return {f"{name}.{part}": values for part, values in vars(places).items()}
 
 
-def _names(arrays: Arrays) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, number of the user, attack, and the name that all three make."""
-    for key in arrays:
-        name, _, part = key.rpartition(".")
-        if part in ("at", _PARTS[0]):
-            kind, number, attack = (*name.split("-", 2), "")[:3]
-            yield kind, number, attack, name
-
-
-def _unpacked(arrays: Arrays, name: str) -> Points | Point:
-    if f"{name}.at" in arrays:
-        x_m, y_m = arrays[f"{name}.at"].tolist()
+def _unpacked(parts: Arrays) -> Points | Point:
+    if "at" in parts:
+        x_m, y_m = parts["at"].tolist()
         return x_m, y_m
-    return Points(*(arrays[f"{name}.{part}"] for part in _PARTS))
+    return Points(**parts)
 
 
 def positions_of(trial: Trial, run: Run, attacked: Sequence[AttackRun]) -> Positions | None:
@@ -218,8 +213,7 @@ def _tried(found: Sequence[Reconstruction]) -> Points:
 
 def _path_m(attacked: Sequence[AttackRun]) -> NDArray[np.float64]:
     """Of the first start of DLG in the first attacked round, without steps to nowhere."""
-    paths = [each.every["dlg"][0].path_m for each in attacked if "dlg" in each.every][:1]
-    (path_m,) = paths or [None]
+    path_m = next((each.every["dlg"][0].path_m for each in attacked if "dlg" in each.every), None)
     return np.empty((0, 2)) if path_m is None else path_m[np.isfinite(path_m).all(axis=1)]
 
 
@@ -228,10 +222,6 @@ def _true_home(attacked: AttackRun, timezone: str) -> Home | None:
         return None
     truth = LocalData.join(list(attacked.truth.values()))
     return likely_home(find_places(truth.xy_m, hours=Hours.local(truth.time_s, timezone)))
-
-
-def _without_signal(xy_m: NDArray[np.float64]) -> LocalData:
-    return LocalData(xy_m, np.zeros(len(xy_m)), np.zeros(len(xy_m)))
 
 
 def _with_signal(positions: Positions, run: Run) -> Positions:

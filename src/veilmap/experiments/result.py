@@ -1,10 +1,8 @@
 """What came of a trial."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
 
-from pydantic import GetPydanticSchema
-from pydantic_core import core_schema
+from pydantic import InstanceOf
 
 from veilmap.experiments.positions import Positions
 from veilmap.experiments.trial import Keep
@@ -47,9 +45,7 @@ class TrialResult:
     failed: str | None = None
     again: bool = False
     # Arrays have a file of their own.
-    positions: Annotated[
-        Positions | None, GetPydanticSchema(lambda kind, handler: core_schema.any_schema())
-    ] = field(default=None, repr=False)
+    positions: InstanceOf[Positions] | None = field(default=None, repr=False)
 
     @property
     def refused(self) -> int:

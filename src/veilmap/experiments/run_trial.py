@@ -69,18 +69,16 @@ def run_trial(trial: Trial, data: Mapping[str, Measurements]) -> TrialResult:
 def _trained(trial: Trial, data: Measurements) -> TrialResult:
     run, seen = _train(trial, data)
     attacked = _attack_all(trial, run, seen)
-    elements = [np.abs(leaked_gradient(each)) for each in seen] if _all_updates(trial) else []
+    elements = [np.abs(leaked_gradient(each)) for each in seen] if _all_updates(trial) else None
     return TrialResult(
         configuration=trial.configuration,
         seed=trial.seed,
         rows=tuple(_rows(trial, run, attacked, elements)),
         history=tuple(_history(trial, run, attacked)) if "history" in trial.keep else (),
-        rounds=tuple(
-            _means(each, name, starts) for each in attacked for name, starts in _by_round(each)
-        ),
+        rounds=tuple(means for each in attacked for means in _round_means(each)),
         training=run.history,
         steps=run.defences,
-        gradient=tuple(_shares(elements)) if _all_updates(trial) else (),
+        gradient=() if elements is None else tuple(_shares(elements)),
         oracle=tuple(dict.fromkeys(name for each in attacked for name in each.oracle)),
         positions=positions_of(trial, run, attacked),
     )
@@ -122,10 +120,10 @@ def _attack_all(trial: Trial, run: Run, seen: Sequence[Observation]) -> list[Att
 
 
 def _rows(
-    trial: Trial, run: Run, attacked: Sequence[AttackRun], elements: Sequence[np.ndarray]
+    trial: Trial, run: Run, attacked: Sequence[AttackRun], elements: Sequence[np.ndarray] | None
 ) -> Iterator[TrialRow]:
     figures = _map_figures(run)
-    updates = _update_figures(elements) if _all_updates(trial) else None
+    updates = None if elements is None else _update_figures(elements)
     name, seed = trial.configuration, trial.seed
     if trial.attacks is None:
         yield TrialRow(name, NO_ATTACK, None, seed, figures, updates=updates)
@@ -194,29 +192,25 @@ def _history(trial: Trial, run: Run, attacked: Sequence[AttackRun]) -> Iterator[
                 )
 
 
-def _by_round(attacked: AttackRun) -> list[tuple[str, list[Reconstruction]]]:
-    """The starts of every attack on every round."""
-    found: dict[tuple[str, int], list[Reconstruction]] = {}
+def _round_means(attacked: AttackRun) -> Iterator[RoundMeans]:
+    """Over the starts of every attack on every round."""
+    starts: dict[tuple[str, int], list[Reconstruction]] = {}
     for name, every in attacked.every.items():
         for each in every:
-            found.setdefault((name, each.round), []).append(each)
-    return [(name, starts) for (name, _), starts in found.items()]
-
-
-def _means(attacked: AttackRun, name: str, starts: list[Reconstruction]) -> RoundMeans:
-    norms = attacked.norms[starts[0].round]
-    away_m = _finite([_away_m(attacked, each) for each in starts])
-    cosines = _finite([each.cosine for each in starts])
-    return RoundMeans(
-        attack=name,
-        round=starts[0].round,
-        cosine=fmean(cosines) if cosines else None,
-        distance_m=fmean(away_m) if away_m else None,
-        distance_most_m=max(away_m, default=None),
-        iterations=fmean(each.iterations for each in starts),
-        norm=hypot(*norms),
-        layer_norms=norms,
-    )
+            starts.setdefault((name, each.round), []).append(each)
+    for (name, t), own in starts.items():
+        away_m = _finite([_away_m(attacked, each) for each in own])
+        cosines = _finite([each.cosine for each in own])
+        yield RoundMeans(
+            attack=name,
+            round=t,
+            cosine=fmean(cosines) if cosines else None,
+            distance_m=fmean(away_m) if away_m else None,
+            distance_most_m=max(away_m, default=None),
+            iterations=fmean(each.iterations for each in own),
+            norm=hypot(*attacked.norms[t]),
+            layer_norms=attacked.norms[t],
+        )
 
 
 def _away_m(attacked: AttackRun, each: Reconstruction) -> float:

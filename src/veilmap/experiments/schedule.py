@@ -60,7 +60,10 @@ def run_trials(
     for digest, trial in zip(digests, trials, strict=True):
         keep = wanted.get(digest, trial).keep | trial.keep
         wanted[digest] = replace(trial, keep=keep)
-    cached = {digest: _cached(store, trial, data) for digest, trial in wanted.items()}
+    cached = {
+        digest: Cached() if store is None else store.load(trial, data[trial.data])
+        for digest, trial in wanted.items()
+    }
     done = {d: each.result for d, each in cached.items() if each.result is not None and not fresh}
     missing = [
         (digest, replace(trial, keep=trial.keep | cached[digest].kept))
@@ -89,10 +92,6 @@ def run_trials(
 
 def _run(missing: tuple[str, Trial], data: Mapping[str, Measurements]) -> TrialResult:
     return run_trial(missing[1], data)
-
-
-def _cached(store: TrialStore | None, trial: Trial, data: Mapping[str, Measurements]) -> Cached:
-    return Cached() if store is None else store.load(trial, data[trial.data])
 
 
 def _notices(store: TrialStore, trials: Iterable[Trial], cached: Iterable[Cached]) -> Iterable[str]:

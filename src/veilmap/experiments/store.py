@@ -64,7 +64,8 @@ class TrialStore:
             kept = frozenset(content["result"]["kept"])
             if content["layout"] != LAYOUT or content["code"] != code_of(trial):
                 return Cached(None, kept, is_of_other_code=True)
-            result = _result(content["result"], data.users)
+            named = _with_users(content["result"], lambda number: data.users[int(number)])
+            result = _adapter().validate_python(named)
             if result.again or not trial.keep <= kept:
                 return Cached(None, kept)
             if trial.keep & _PLACES and result.failed is None:
@@ -104,11 +105,6 @@ class TrialStore:
         return self.path / f"{name}-seed{trial.seed}-{digest}.json"
 
 
-def _result(content: dict[str, Any], users: list[str]) -> TrialResult:
-    named = _with_users(content, lambda number: users[int(number)])
-    return _adapter().validate_python(named)
-
-
 @cache
 def _adapter() -> TypeAdapter[TrialResult]:
     return TypeAdapter(TrialResult)
@@ -117,15 +113,11 @@ def _adapter() -> TypeAdapter[TrialResult]:
 def _with_users(content: Mapping[str, Any], other: Callable[[Any], Any]) -> dict[str, Any]:
     """The content with other names for users, wherever it has one."""
 
-    def of(lines: Any) -> list[dict[str, Any]]:
-        return [
-            {**line, "target": None if line["target"] is None else other(line["target"])}
-            for line in lines
-        ]
+    def target(line: dict[str, Any]) -> dict[str, Any]:
+        return line if line["target"] is None else {**line, "target": other(line["target"])}
 
-    training = [
-        {**line, "refused": {other(user): why for user, why in line["refused"].items()}}
-        for line in content["training"]
-    ]
-    rows, history = of(content["rows"]), of(content["history"])
-    return {**content, "rows": rows, "history": history, "training": training}
+    def refused(line: dict[str, Any]) -> dict[str, Any]:
+        return {**line, "refused": {other(user): why for user, why in line["refused"].items()}}
+
+    rename = {"rows": target, "history": target, "training": refused}
+    return {**content, **{name: list(map(of, content[name])) for name, of in rename.items()}}

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -85,17 +85,12 @@ class Trial:
     def digest(self, data: Measurements) -> str:
         """Of everything that decides the figures but the code; what is kept does not."""
         parts = {
-            "version": version("veilmap"),
-            "configuration": self.configuration,
-            "settings": plain(self.settings),
-            "targets": self.targets,
-            "attacks": self.attacks and plain(self.attacks),
-            "area": self.area and plain(self.area),
-            "same_round": self.same_round and plain(self.same_round),
-            "theory": self.theory,
-            "counted": self.counted,
-            "data": [data.fingerprint, data.timezone, data.projection.epsg],
+            name: plain(value) if is_dataclass(value) else value
+            for name, value in vars(self).items()
+            if name != "keep"
         }
+        parts["version"] = version("veilmap")
+        parts["data"] = [data.fingerprint, data.timezone, data.projection.epsg]
         text = json.dumps(parts, sort_keys=True, default=_named)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,6 +1,5 @@
 """The local hour and day of the week, which distinguish home from work."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -8,7 +7,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, refuse, shown
+from veilmap.errors import UserError, shown
 
 _DAY_S = 86_400
 # Since 1972 every clock has been changed at a quarter of an hour UTC, mostly at a full hour.
@@ -28,7 +27,17 @@ class Hours:
     weekday: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        refuse(self._faults())
+        if self.hour.ndim != 1 or self.hour.shape != self.weekday.shape:
+            raise UserError(
+                "hour and weekday must be one value per point, got shapes "
+                f"{self.hour.shape} and {self.weekday.shape}"
+            )
+        if not ((self.hour >= 0) & (self.hour <= 24)).all():
+            raise UserError(f"hour must be 0 to 24, got {self.hour.min():g} to {self.hour.max():g}")
+        if not np.isin(self.weekday, range(7)).all():
+            raise UserError(
+                f"weekday must be 0 (Monday) to 6, got {self.weekday.min()} to {self.weekday.max()}"
+            )
 
     def __len__(self) -> int:
         return len(self.hour)
@@ -58,19 +67,6 @@ class Hours:
     def take(self, rows: NDArray[np.intp]) -> "Hours":
         """The chosen rows, in the given order."""
         return Hours(self.hour[rows], self.weekday[rows])
-
-    def _faults(self) -> Iterator[UserError]:
-        if self.hour.ndim != 1 or self.hour.shape != self.weekday.shape:
-            yield UserError(
-                "hour and weekday must be one value per point, got shapes "
-                f"{self.hour.shape} and {self.weekday.shape}"
-            )
-        elif not ((self.hour >= 0) & (self.hour <= 24)).all():
-            yield UserError(f"hour must be 0 to 24, got {self.hour.min():g} to {self.hour.max():g}")
-        elif not np.isin(self.weekday, range(7)).all():
-            yield UserError(
-                f"weekday must be 0 (Monday) to 6, got {self.weekday.min()} to {self.weekday.max()}"
-            )
 
 
 def _offset_s(time_s: NDArray[np.float64], zone: ZoneInfo) -> NDArray[np.float64]:

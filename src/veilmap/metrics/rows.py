@@ -47,14 +47,8 @@ def _flat(part: Any) -> dict[str, Any]:
         if is_dataclass(value):
             flat |= _flat(value)
         elif value is not None or each.default is not None:  # else a part that was not measured
-            flat[each.name] = _plain(value)
+            flat[each.name] = list(value) if isinstance(value, tuple) else value
     return flat
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)

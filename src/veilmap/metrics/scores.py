@@ -210,28 +210,24 @@ def _faults(
     interval_s: float,
     per_round: Mapping[str, NDArray[np.float64]],
 ) -> Iterator[UserError]:
+    given = f"for {counted(rounds, 'round')}"
     # An empty list has no second axis.
     if found_m.shape != (rounds, 2) and (rounds or found_m.size):
-        yield UserError(
-            f"found_m must be one row (x, y) per round, got shape {found_m.shape} "
-            f"for {counted(rounds, 'round')}"
-        )
+        shape = found_m.shape
+        yield UserError(f"found_m must be one row (x, y) per round, got shape {shape} {given}")
     if len(clouds) != rounds:
-        yield UserError(
-            f"clouds must be one per round, got {len(clouds):,} for {counted(rounds, 'round')}"
-        )
+        yield UserError(f"clouds must be one per round, got {len(clouds):,} {given}")
     if not (isfinite(interval_s) and interval_s > 0):
         yield out_of_range("interval_s", "above 0 seconds", interval_s)
     for name, values in per_round.items():
-        if values.shape != (rounds,) or not np.isfinite(values).all():
+        bad = int((~np.isfinite(values)).sum())
+        if values.shape != (rounds,) or bad:
             yield UserError(
                 f"{name} must be one finite value per round, got shape {values.shape} with "
-                f"{int((~np.isfinite(values)).sum()):,} not finite for {counted(rounds, 'round')}"
+                f"{bad:,} not finite {given}"
             )
     if truth is not None and len(truth) != rounds:
-        yield UserError(
-            f"truth must be one per round, got {len(truth):,} for {counted(rounds, 'round')}"
-        )
+        yield UserError(f"truth must be one per round, got {len(truth):,} {given}")
     for number, this in enumerate(truth or (), 1):
         if len(this) == 0:
             yield UserError(f"round {number:,} of {rounds:,} has no true points; leave it out")

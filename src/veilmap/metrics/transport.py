@@ -66,19 +66,13 @@ def emds_m(
     return [float(total[pair]) for pair in pairs]
 
 
-def emd_paper(
-    a_xy_m: Points,
-    b_xy_m: Points,
-    a_weights: Weights | None = None,
-    b_weights: Weights | None = None,
-    projections: int = 1000,
-) -> float:
+def emd_paper(a_xy_m: Points, b_xy_m: Points) -> float:
     """The square root of ``emd_m``, to compare with the paper.
 
     The paper gives no unit; its numbers (5.3 to 31) fit the square root of metres, as do those of
     its results with a distance in metres beside the EMD.
     """
-    return sqrt(emd_m(a_xy_m, b_xy_m, a_weights, b_weights, projections))
+    return sqrt(emd_m(a_xy_m, b_xy_m))
 
 
 def pairwise_emd_m(sets: Sequence[Points], projections: int = 1000) -> NDArray[np.float64]:
