@@ -16,7 +16,7 @@ from tests.reproduction.making import (
     make_line,
     make_png,
 )
-from veilmap.reproduction.page import Picture, Tally, board_page
+from veilmap.reproduction.page import EmbeddedPng, Tally, board_page
 from veilmap.reproduction.reproduce import reproduce
 
 HOSTILE = "</title><script>window.ran = 1</script><img src=x onerror='window.ran = 1'> {{ 7 * 7 }}"
@@ -102,7 +102,7 @@ def test_every_picture_is_in_the_file_with_its_size_and_words(html):
 
 
 def test_the_size_of_a_picture_is_read_from_its_header():
-    picture = Picture.of(make_png(31, 17))
+    picture = EmbeddedPng.of(make_png(31, 17))
     assert (picture.width, picture.height) == (31, 17)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from veilmap.metrics.figure_names import figure_name
 from veilmap.sweeping.claims import Claim
-from veilmap.sweeping.decision import Decision, Outcome
+from veilmap.sweeping.decision import ClaimOutcome, Decision
 from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import DLG, SpecResult, decisions
@@ -16,10 +16,10 @@ from veilmap.wording import counted
 # The paper's own attacker decides; the others stand beside it.
 THE_PAPERS = DLG
 MARKS = {
-    Outcome.HOLDS: "✓",
-    Outcome.FAILS: "✗",
-    Outcome.UNDECIDED: "?",
-    Outcome.UNKNOWN: "–",
+    ClaimOutcome.HOLDS: "✓",
+    ClaimOutcome.FAILS: "✗",
+    ClaimOutcome.UNDECIDED: "?",
+    ClaimOutcome.UNKNOWN: "–",
 }
 EXPLAINED = (
     "Effect is above zero where a claim is true: a difference, a slope per step, or the distance "
@@ -42,10 +42,10 @@ class Finding:
         under: the outcomes under the other attacks; empty where no attack has a part.
     """
 
-    outcome: Outcome
+    outcome: ClaimOutcome
     values: str
     effect: str
-    under: Mapping[str, Outcome]
+    under: Mapping[str, ClaimOutcome]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -58,17 +58,16 @@ class Finding:
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "Finding":
         """From what ``as_dict`` gave."""
-        under = {attack: Outcome[name] for attack, name in content["under"].items()}
+        under = {attack: ClaimOutcome[name] for attack, name in content["under"].items()}
         values, effect = str(content["values"]), str(content["effect"])
-        return cls(Outcome[content["outcome"]], values, effect, under)
+        return cls(ClaimOutcome[content["outcome"]], values, effect, under)
 
 
 @dataclass(frozen=True)
-class Line:
+class BoardLine:
     """A claim with what came of it here, and beside that on other measurements."""
 
     says: str
-    figure: str
     paper: str
     note: str
     here: Finding
@@ -76,13 +75,13 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """One table or figure."""
 
     label: str
     title: str
     about: str
-    lines: tuple[Line, ...]
+    lines: tuple[BoardLine, ...]
     pictures: tuple[str, ...]
     command: str
     runs: int
@@ -103,7 +102,7 @@ class Board:
         seconds: of computing, each run counted once.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[BoardEntry, ...]
     data: str
     beside: str | None
     seeds: int
@@ -111,23 +110,23 @@ class Board:
     seconds: float
 
     @property
-    def counts(self) -> Counter[Outcome]:
+    def counts(self) -> Counter[ClaimOutcome]:
         """How many claims came out how."""
         return Counter(line.here.outcome for entry in self.entries for line in entry.lines)
 
     @property
-    def counts_beside(self) -> Counter[Outcome]:
+    def counts_beside(self) -> Counter[ClaimOutcome]:
         lines = (line for entry in self.entries for line in entry.lines)
         return Counter(line.beside.outcome for line in lines if line.beside is not None)
 
 
-def counted_claims(counts: Counter[Outcome]) -> str:
+def counted_claims(counts: Counter[ClaimOutcome]) -> str:
     """``of 13 claims: 2 hold, 11 undecided``."""
     words = {
-        Outcome.HOLDS: "hold",
-        Outcome.FAILS: "do not hold",
-        Outcome.UNDECIDED: "are undecided",
-        Outcome.UNKNOWN: "cannot be told",
+        ClaimOutcome.HOLDS: "hold",
+        ClaimOutcome.FAILS: "do not hold",
+        ClaimOutcome.UNDECIDED: "are undecided",
+        ClaimOutcome.UNKNOWN: "cannot be told",
     }
     parts = [f"{counts[each]} {word}" for each, word in words.items() if counts[each]]
     return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"

@@ -12,13 +12,13 @@ from veilmap.reproduction.board import (
     EXPLAINED,
     MARKS,
     Board,
-    Entry,
+    BoardEntry,
+    BoardLine,
     Finding,
-    Line,
     counted_claims,
     duration,
 )
-from veilmap.sweeping.decision import Outcome
+from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.wording import counted
 
 ATTACKS = ("search", "first_layer", "heatmap")
@@ -47,7 +47,7 @@ def _head(board: Board) -> Iterator[str]:
     yield ""
 
 
-def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
+def _entry(entry: BoardEntry, board: Board, pictures: str) -> Iterator[str]:
     yield f"## {plain(entry.title)}"
     yield ""
     runs = counted(entry.runs, "run")
@@ -70,7 +70,7 @@ def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
         yield ""
 
 
-def _table(lines: tuple[Line, ...], board: Board) -> Iterator[str]:
+def _table(lines: tuple[BoardLine, ...], board: Board) -> Iterator[str]:
     heads = ["claim", "the paper", "here", "effect", "verdict"]
     if board.beside is not None:
         heads += [plain(board.beside), "effect", "verdict"]
@@ -107,5 +107,5 @@ def address(path: str) -> str:
     return quote(path)
 
 
-def _under(under: Mapping[str, Outcome]) -> list[str]:
+def _under(under: Mapping[str, ClaimOutcome]) -> list[str]:
     return [MARKS[under[name]] if name in under else "" for name in ATTACKS]

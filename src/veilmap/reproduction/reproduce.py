@@ -14,7 +14,15 @@ from veilmap.experiments.schedule import Progress
 from veilmap.files import PRIVATE, parse_json, remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, held_file
-from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
+from veilmap.reproduction.board import (
+    THE_PAPERS,
+    Board,
+    BoardEntry,
+    BoardLine,
+    Finding,
+    findings,
+    paper_text,
+)
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
@@ -138,12 +146,11 @@ class _Board:
             self._sweep.seconds(self._figures),
         )
 
-    def _entry(self, spec: Spec) -> Entry:
+    def _entry(self, spec: Spec) -> BoardEntry:
         figures = self._figures[spec.label]
         lines = [
-            Line(
+            BoardLine(
                 claim.says,
-                claim.rule.figure,
                 paper_text(claim, spec),
                 claim.note,
                 finding,
@@ -151,7 +158,7 @@ class _Board:
             )
             for claim, finding in zip(spec.claims, findings(spec, figures), strict=True)
         ]
-        return Entry(
+        return BoardEntry(
             spec.label,
             spec.title,
             spec.about,

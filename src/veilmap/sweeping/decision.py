@@ -13,7 +13,7 @@ from veilmap.sweeping.selection import SweepRow
 _DECIMALS = 12
 
 
-class Outcome(Enum):
+class ClaimOutcome(Enum):
     """What came of a claim."""
 
     HOLDS = "the whole interval of its effect is above zero"
@@ -43,7 +43,7 @@ class Decision:
 
     claim: Claim
     attack: str | None
-    outcome: Outcome
+    outcome: ClaimOutcome
     effects: tuple[float, ...]
     interval: Interval | None
     values: tuple[float | None, ...]
@@ -70,14 +70,14 @@ def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...
     return tuple(fmean(place) if place else None for place in known)
 
 
-def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> Outcome:
+def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> ClaimOutcome:
     if not effects:
-        return Outcome.UNKNOWN
+        return ClaimOutcome.UNKNOWN
     if claim.certain:
-        return Outcome.HOLDS if min(effects) > 0 else Outcome.FAILS
+        return ClaimOutcome.HOLDS if min(effects) > 0 else ClaimOutcome.FAILS
     if interval is None:
-        return Outcome.UNDECIDED
+        return ClaimOutcome.UNDECIDED
     if interval.low > 0:
-        return Outcome.HOLDS
+        return ClaimOutcome.HOLDS
     # No effect at all, in every seed, is no support for a claim that there is one.
-    return Outcome.FAILS if interval.high <= 0 else Outcome.UNDECIDED
+    return ClaimOutcome.FAILS if interval.high <= 0 else ClaimOutcome.UNDECIDED

@@ -18,7 +18,7 @@ from veilmap.report.draw_path import draw_way
 from veilmap.report.draw_places import PlacePanel, draw_places
 from veilmap.report.draw_tradeoff import TradeoffPanel, draw_tradeoffs
 from veilmap.sweeping.cohort import Cohort
-from veilmap.sweeping.pictures import Bars, Inspected, Lines, Path, Picture, Places, Tradeoff
+from veilmap.sweeping.pictures import Bars, DlgPath, Inspected, Lines, Picture, PlaceMaps, Tradeoff
 from veilmap.sweeping.selection import SweepRow, Where, agreeing, chosen, mean, numbers, values
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import SpecResult
@@ -34,8 +34,8 @@ class Drawings:
             Lines: self._lines,
             Bars: self._bars,
             Tradeoff: self._tradeoff,
-            Places: self._places,
-            Path: self._path,
+            PlaceMaps: self._places,
+            DlgPath: self._path,
             Inspected: self._inspected,
         }
 
@@ -87,7 +87,7 @@ class Drawings:
         ]
         return draw_tradeoffs(known, panels, self._spec.title) if known else None
 
-    def _places(self, picture: Places) -> Figure | None:
+    def _places(self, picture: PlaceMaps) -> Figure | None:
         case = self._attack, self._cohort.target
         panels = [
             self._place_panel(picture, where, positions, rows)
@@ -98,7 +98,7 @@ class Drawings:
         return draw_places(panels, self._cohort.area, self._spec.title) if panels else None
 
     def _place_panel(
-        self, picture: Places, where: Where, positions: Positions, rows: Sequence[TrialRow]
+        self, picture: PlaceMaps, where: Where, positions: Positions, rows: Sequence[TrialRow]
     ) -> PlacePanel:
         target = self._cohort.target
         truth, chosen_m = positions.truth[target].by_round(), positions.chosen.get(target)
@@ -120,7 +120,7 @@ class Drawings:
             np.array([each.centroid_m for each in points]) if picture.rounds else None,
         )
 
-    def _path(self, picture: Path) -> Figure | None:
+    def _path(self, picture: DlgPath) -> Figure | None:
         for positions, _ in self._kept(picture.where):
             path_m = positions.path_m
             if len(path_m):
