@@ -1,6 +1,7 @@
 """From the pictures of a spec and its figures to what is drawn."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -30,54 +31,45 @@ class Drawings:
     def __init__(self, cohort: Cohort, spec: Spec, result: SpecResult, attack: str) -> None:
         self._cohort, self._spec, self._result, self._attack = cohort, spec, result, attack
         self._numbers = [SweepRow(published) for published in spec.numbers]
-        self._ways: dict[type, Callable[[Any], Figure | None]] = {
-            Lines: self._lines,
-            Bars: self._bars,
-            Tradeoff: self._tradeoff,
-            PlaceMaps: self._places,
-            DlgPath: self._path,
-            Inspected: self._inspected,
-        }
 
+    @singledispatchmethod
     def draw(self, picture: Picture) -> Figure | None:
         """None where no run has what it shows."""
-        return self._ways[type(picture)](picture)
+        raise NotImplementedError(type(picture))
 
+    @draw.register
     def _lines(self, picture: Lines) -> Figure | None:
         rows = chosen(self._result.of_attack(picture.table, self._attack), picture.where)
         published = agreeing(self._numbers, picture.where)
         if picture.panel_keys:
             panels = [
-                _one_panel(picture, own, chosen(rows, own), agreeing(published, own))
+                _panel_of_group(picture, own, chosen(rows, own), agreeing(published, own))
                 for own in _groups(rows, picture.panel_keys)
             ]
         else:
-            panels = [_panel(picture, figure, rows, published) for figure in picture.figures]
+            panels = [_panel_of(picture, figure, rows, published) for figure in picture.figures]
         shown = [panel for panel in panels if panel.lines]
         return draw_lines(shown, self._spec.title) if shown else None
 
+    @draw.register
     def _bars(self, picture: Bars) -> Figure | None:
         rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
         groups, series = _groups(rows, picture.groups), _groups(rows, picture.bars)
-        panels = []
+        names, panels = tuple(map(_called, groups)), []
         for figure in picture.figures:
             bars = tuple(
                 Bar(
                     _called(own),
-                    tuple(_values(chosen(rows, {**group, **own}), figure) for group in groups),
-                    tuple(
-                        _paper(agreeing(self._numbers, {**group, **own}), figure)
-                        for group in groups
-                    ),
+                    *_series(rows, self._numbers, figure, [group | own for group in groups]),
                 )
                 for own in series
             )
             if any(bar.is_drawn for bar in bars):
-                names = tuple(map(_called, groups))
                 reference = _reference(rows, picture.reference, figure)
                 panels.append(BarPanel("", figure_name(figure).label, names, bars, *reference))
         return draw_bars(panels, self._spec.title) if panels else None
 
+    @draw.register
     def _tradeoff(self, picture: Tradeoff) -> Figure | None:
         rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
         known = [row.as_dict() for row in rows if row.figure("rmse_db") is not None]
@@ -87,6 +79,7 @@ class Drawings:
         ]
         return draw_tradeoffs(known, panels, self._spec.title) if known else None
 
+    @draw.register
     def _places(self, picture: PlaceMaps) -> Figure | None:
         case = self._attack, self._cohort.target
         panels = [
@@ -115,11 +108,11 @@ class Drawings:
             LocalData.join(points).xy_m,
             found.xy_m[is_shown],
             found.rounds[is_shown],
-            selected if selected is not None and len(selected) else None,
-            None,
-            np.array([each.centroid_m for each in points]) if picture.rounds else None,
+            selected,
+            centroid_m=np.array([each.centroid_m for each in points]) if picture.rounds else None,
         )
 
+    @draw.register
     def _path(self, picture: DlgPath) -> Figure | None:
         for positions, _ in self._kept(picture.where):
             path_m = positions.path_m
@@ -131,6 +124,7 @@ class Drawings:
                 return draw_way(path_m, truth, self._cohort.area, heading)
         return None
 
+    @draw.register
     def _inspected(self, picture: Inspected) -> Figure:
         return picture_of_data(picture.picture, self._cohort.data)
 
@@ -140,7 +134,7 @@ class Drawings:
         return [(each.positions, each.rows) for each in fitting if each.positions is not None]
 
 
-def _panel(
+def _panel_of(
     picture: Lines, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
 ) -> LinePanel:
     """Of one figure, a line for each group."""
@@ -148,18 +142,11 @@ def _panel(
         _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
         for own in _groups(rows, picture.lines)
     )
-    return LinePanel(
-        "",
-        figure_name(picture.x).label,
-        figure_name(figure).label,
-        tuple(line for line in lines if line.is_drawn),
-        picture.log_x,
-        picture.log_y,
-        *_reference(rows, picture.reference, figure),
-    )
+    reference = _reference(rows, picture.reference, figure)
+    return _panel(picture, "", figure, lines, *reference)
 
 
-def _one_panel(
+def _panel_of_group(
     picture: Lines, own: Mapping[str, Any], rows: Sequence[SweepRow], published: Sequence[SweepRow]
 ) -> LinePanel:
     """Of one group, a line for each figure; they are of one kind, and the first names the axis."""
@@ -167,25 +154,32 @@ def _one_panel(
         _line(figure_name(figure).words, picture.x, figure, rows, published)
         for figure in picture.figures
     )
-    return LinePanel(
-        _called(own),
-        figure_name(picture.x).label,
-        figure_name(picture.figures[0]).label,
-        tuple(line for line in lines if line.is_drawn),
-        picture.log_x,
-        picture.log_y,
-    )
+    return _panel(picture, _called(own), picture.figures[0], lines)
+
+
+def _panel(picture: Lines, title: str, y: str, lines: Iterable[Line], *reference: Any) -> LinePanel:
+    x_label, y_label = figure_name(picture.x).label, figure_name(y).label
+    drawn = tuple(line for line in lines if line.is_drawn)
+    return LinePanel(title, x_label, y_label, drawn, picture.log_x, picture.log_y, *reference)
 
 
 def _line(
     name: str, x: str, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
 ) -> Line:
     places = tuple(values(rows, x))
-    return Line(
-        name,
-        places,
-        tuple(_values(chosen(rows, {x: place}), figure) for place in places),
-        tuple(_paper(agreeing(published, {x: place}), figure) for place in places),
+    return Line(name, places, *_series(rows, published, figure, [{x: each} for each in places]))
+
+
+def _series(
+    rows: Sequence[SweepRow], published: Sequence[SweepRow], figure: str, wheres: Sequence[Where]
+) -> tuple[tuple[tuple[float, ...], ...], tuple[float | None, ...]]:
+    """For each place the figures of all seeds, and the mean of the paper's."""
+    factor = figure_name(figure).factor
+    ours = (numbers(chosen(rows, where), figure) for where in wheres)
+    papers = (mean(agreeing(published, where), figure) for where in wheres)
+    return (
+        tuple(tuple(factor * value for value in seeds) for seeds in ours),
+        tuple(None if value is None else factor * value for value in papers),
     )
 
 
@@ -199,15 +193,6 @@ def _groups(rows: Sequence[SweepRow], keys: Sequence[str]) -> list[dict[str, Any
 
 def _called(where: Mapping[str, Any]) -> str:
     return ", ".join(str(value) for value in where.values())
-
-
-def _values(rows: Sequence[SweepRow], figure: str) -> tuple[float, ...]:
-    return tuple(figure_name(figure).factor * value for value in numbers(rows, figure))
-
-
-def _paper(published: Sequence[SweepRow], figure: str) -> float | None:
-    value = mean(published, figure)
-    return None if value is None else figure_name(figure).factor * value
 
 
 def _reference(
