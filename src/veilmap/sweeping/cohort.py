@@ -66,10 +66,10 @@ class Cohort:
         """Roles by how alike users are: the EMD between where they measured."""
         target = _known(data, target) if target else data.users[0]
         others = _by_likeness(data, target)
-        similar, rest = tuple(others[:3]), others[3:]
+        # A single other user is similar; of several the last is dissimilar.
+        similar = others[: max(len(others) - 1, 1)][:3]
         dissimilar = others[-1] if len(others) > 1 else None
-        background = tuple(user for user in rest if user != dissimilar)
-        return cls(data, target, similar[: max(len(others) - 1, 1)], dissimilar, background)
+        return cls(data, target, tuple(similar), dissimilar, tuple(others[3:-1]))
 
     def users(self, roles: Sequence[str]) -> tuple[str, ...]:
         """The users that the roles stand for, in order of their names.

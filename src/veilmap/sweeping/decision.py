@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import zip_longest
 from statistics import fmean
 
 from veilmap.metrics.intervals import Interval, paired_interval
@@ -64,9 +65,7 @@ def decide(claim: Claim, rows: Sequence[SweepRow], attack: str | None = None) ->
 
 def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
     """Of the numbers in each place, over the seeds that have one there."""
-    most = max(by_seed, key=len, default=())
-    places = ([each[i] for each in by_seed if i < len(each)] for i in range(len(most)))
-    known = ([value for value in place if value is not None] for place in places)
+    known = ([value for value in place if value is not None] for place in zip_longest(*by_seed))
     return tuple(fmean(place) if place else None for place in known)
 
 
