@@ -137,12 +137,40 @@ def duration(seconds: float) -> str:
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
+def board_entry(
+    spec: Spec,
+    result: SpecResult,
+    beside: Mapping[tuple[str, str], Finding],
+    pictures: tuple[str, ...],
+    options: str,
+) -> BoardEntry:
+    """A table or figure with its claims; ``beside`` are findings by label and claim."""
+    lines = (
+        BoardLine(
+            claim.says,
+            paper_text(claim, spec),
+            claim.note,
+            finding,
+            beside.get((spec.label, claim.says)),
+        )
+        for claim, finding in zip(spec.claims, findings(spec, result), strict=True)
+    )
+    return BoardEntry(
+        spec.label,
+        spec.title,
+        spec.about,
+        tuple(lines),
+        pictures,
+        f"veilmap reproduce {spec.label}{options}",
+        len(result.runs),
+        result.seconds,
+        tuple(dict.fromkeys(why for _, why in result.failed)),
+    )
+
+
 def findings(spec: Spec, result: SpecResult) -> list[Finding]:
     """What came of each claim of a spec."""
-    return [
-        _finding(claim, under)
-        for claim, under in zip(spec.claims, decisions(spec.claims, result), strict=True)
-    ]
+    return [_finding(under) for under in decisions(spec.claims, result)]
 
 
 def paper_text(claim: Claim, spec: Spec) -> str:
@@ -154,10 +182,10 @@ def paper_text(claim: Claim, spec: Spec) -> str:
     return f"{text}; {claim.paper}" if claim.paper else text
 
 
-def _finding(claim: Claim, under: Sequence[Decision]) -> Finding:
+def _finding(under: Sequence[Decision]) -> Finding:
     mine = next((each for each in under if each.attack == THE_PAPERS), under[0])
     others = {each.attack: each.outcome for each in under if each.attack not in (None, mine.attack)}
-    return Finding(mine.outcome, _joined(claim, mine.values), _effect(mine), others)
+    return Finding(mine.outcome, _joined(mine.claim, mine.values), _effect(mine), others)
 
 
 def _joined(claim: Claim, values: Sequence[float | None]) -> str:

@@ -11,7 +11,7 @@ from struct import unpack
 
 from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
-from veilmap.reproduction.board import EXPLAINED, MARKS, Board, BoardLine
+from veilmap.reproduction.board import EXPLAINED, MARKS, Board, BoardLine, duration
 from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.wording import counted
 
@@ -39,7 +39,7 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         marks=MARKS,
         explained=EXPLAINED,
         counted=counted,
-        time=_time,
+        time=duration,
         typeset=_typeset,
         verdicts=_verdicts,
     )
@@ -101,13 +101,8 @@ def _in_words(counts: Counter[ClaimOutcome]) -> str:
     return ", ".join(f"{each.words} {counts[each]}" for each in ClaimOutcome if counts[each])
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
-
-
 def _verdicts(lines: tuple[BoardLine, ...]) -> str:
-    counts = Counter(line.here.outcome for line in lines)
-    return _in_words(counts)
+    return _in_words(Counter(line.here.outcome for line in lines))
 
 
 def _typeset(text: str) -> str:

@@ -14,22 +14,13 @@ from veilmap.experiments.schedule import Progress
 from veilmap.files import PRIVATE, parse_json, remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, held_file
-from veilmap.reproduction.board import (
-    THE_PAPERS,
-    Board,
-    BoardEntry,
-    BoardLine,
-    Finding,
-    findings,
-    paper_text,
-)
+from veilmap.reproduction.board import THE_PAPERS, Board, Finding, board_entry
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
 from veilmap.study.results import results, versions
 from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
-from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import SpecResult
 from veilmap.sweeping.sweep import Sweep, seeds_of
 
@@ -90,8 +81,20 @@ def reproduce(
         sweep = Sweep(specs, wanted, given, quick)
         runs = folder and folder / RUNS
         figures = sweep.run(runs, jobs or all_jobs(), progress, fresh=fresh)
-        made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
-        board = made.board("the simulation" if data is None else data.source, len(wanted))
+        options = _options(given, seeds, quick)
+        entries = []
+        for spec in sweep.specs:
+            found = figures[spec.label]
+            pictures = tuple(draw_pictures(sweep, spec, found, THE_PAPERS, folder))
+            entries.append(board_entry(spec, found, others, pictures, options))
+        board = Board(
+            tuple(entries),
+            "the simulation" if data is None else data.source,
+            None if beside is None else _data_of(Path(beside)),
+            len(wanted),
+            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+            sweep.seconds(figures),
+        )
         if folder is not None and page is not None:
             _write_page(Path(page), board, folder)
         if folder is not None:
@@ -111,69 +114,15 @@ def _write(folder: Path, board: Board, rows: list[dict[str, Any]]) -> None:
 
 def _options(given: Given | None, seeds: int, quick: bool) -> str:
     """What a command must have to do the same."""
-    options = [] if given is None else ["--data", given.data.source]
-    if given is not None and given.cell is not None:
-        options += ["--cell", given.cell]
-    if given is not None and given.target is not None:
-        options += ["--target", given.target]
+    values: dict[str, str | None] = {}
+    if given is not None:
+        values = {"--data": given.data.source, "--cell": given.cell, "--target": given.target}
     if seeds != SEEDS and not quick:
-        options += ["--seeds", str(seeds)]
-    return "".join(f" {each}" for each in (shlex.join(options), "--quick" * quick) if each)
-
-
-class _Board:
-    """Findings and pictures, label by label."""
-
-    def __init__(
-        self,
-        sweep: Sweep,
-        figures: Mapping[str, SpecResult],
-        folder: Path | None,
-        others: Mapping[tuple[str, str], Finding],
-        beside: str | Path | None,
-        options: str,
-    ) -> None:
-        self._sweep, self._figures, self._folder = sweep, figures, folder
-        self._others, self._beside, self._options = others, beside, options
-
-    def board(self, data: str, seeds: int) -> Board:
-        return Board(
-            tuple(self._entry(spec) for spec in self._sweep.specs),
-            data,
-            None if self._beside is None else _data_of(Path(self._beside)),
-            seeds,
-            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-            self._sweep.seconds(self._figures),
-        )
-
-    def _entry(self, spec: Spec) -> BoardEntry:
-        figures = self._figures[spec.label]
-        lines = [
-            BoardLine(
-                claim.says,
-                paper_text(claim, spec),
-                claim.note,
-                finding,
-                self._others.get((spec.label, claim.says)),
-            )
-            for claim, finding in zip(spec.claims, findings(spec, figures), strict=True)
-        ]
-        return BoardEntry(
-            spec.label,
-            spec.title,
-            spec.about,
-            tuple(lines),
-            tuple(self._draw(spec, figures)),
-            f"veilmap reproduce {spec.label}{self._options}",
-            len(figures.runs),
-            figures.seconds,
-            tuple(dict.fromkeys(why for _, why in figures.failed)),
-        )
-
-    def _draw(self, spec: Spec, figures: SpecResult) -> list[str]:
-        if self._folder is None:
-            return []
-        return list(draw_pictures(self._sweep, spec, figures, THE_PAPERS, self._folder))
+        values["--seeds"] = str(seeds)
+    options = [
+        f" {name} {shlex.quote(value)}" for name, value in values.items() if value is not None
+    ]
+    return "".join(options) + " --quick" * quick
 
 
 def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
