@@ -48,12 +48,8 @@ class Finding:
     under: Mapping[str, ClaimOutcome]
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "outcome": self.outcome.name,
-            "values": self.values,
-            "effect": self.effect,
-            "under": {attack: outcome.name for attack, outcome in self.under.items()},
-        }
+        under = {attack: outcome.name for attack, outcome in self.under.items()}
+        return {**vars(self), "outcome": self.outcome.name, "under": under}
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "Finding":
@@ -145,16 +141,10 @@ def board_entry(
     options: str,
 ) -> BoardEntry:
     """A table or figure with its claims; ``beside`` are findings by label and claim."""
-    lines = (
-        BoardLine(
-            claim.says,
-            paper_text(claim, spec),
-            claim.note,
-            finding,
-            beside.get((spec.label, claim.says)),
-        )
-        for claim, finding in zip(spec.claims, findings(spec, result), strict=True)
-    )
+    lines = []
+    for claim, here in zip(spec.claims, findings(spec, result), strict=True):
+        there = beside.get((spec.label, claim.says))
+        lines.append(BoardLine(claim.says, paper_text(claim, spec), claim.note, here, there))
     return BoardEntry(
         spec.label,
         spec.title,

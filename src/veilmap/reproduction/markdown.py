@@ -1,7 +1,7 @@
 """The board as Markdown, for the documentation.
 
 Names of files, cells and users, and what another's results say, are texts and nothing more: they
-pass through ``plain``, ``code`` or ``address`` before they stand in a line.
+pass through ``plain``, ``code`` or ``quote`` before they stand in a line.
 """
 
 import re
@@ -51,7 +51,7 @@ def _entry(entry: BoardEntry, board: Board, pictures: str) -> Iterator[str]:
     if entry.about:
         yield plain(entry.about)
     for name in entry.pictures:
-        yield f"![{plain(entry.title)}]({address(pictures + name)})"
+        yield f"![{plain(entry.title)}]({quote(pictures + name)})"
     if entry.lines:
         yield _table(entry.lines, board)
     notes = [f"- {plain(line.says)}: {plain(line.note)}" for line in entry.lines if line.note]
@@ -90,8 +90,3 @@ def code(text: str) -> str:
     text = " ".join(text.split())
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"
-
-
-def address(path: str) -> str:
-    """A path beside the page."""
-    return quote(path)

@@ -22,9 +22,9 @@ _STYLES = ("verdicts", "filter", "entries", "claims", "board_print")
 
 def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
     """The page as text; ``pictures`` are PNGs by their names in the entries."""
-    tallies = [Tally(f"On {board.data}", board.counts)]
+    tallies = [(f"On {board.data}", board.counts)]
     if board.beside is not None:
-        tallies.append(Tally(f"On {board.beside}", board.counts_beside))
+        tallies.append((f"On {board.beside}", board.counts_beside))
     return framed(
         _text("board.html.jinja"),
         _style(),
@@ -40,35 +40,21 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         explained=EXPLAINED,
         counted=counted,
         time=duration,
+        in_words=_in_words,
+        shares=shares,
         typeset=_typeset,
         verdicts=_verdicts,
     )
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How many claims came out how on one set of measurements."""
-
-    where: str
-    counts: Counter[ClaimOutcome]
-
-    @property
-    def total(self) -> int:
-        return self.counts.total()
-
-    @property
-    def words(self) -> str:
-        """The text alternative of the bar."""
-        return _in_words(self.counts)
-
-    def shares(self) -> Iterator[tuple[ClaimOutcome, float, float]]:
-        """The parts of the bar in percent: where each starts and how wide it is."""
-        start = 0
-        for outcome in ClaimOutcome:
-            count = self.counts[outcome]
-            if count:
-                yield outcome, 100 * start / self.total, 100 * count / self.total
-            start += count
+def shares(counts: Counter[ClaimOutcome]) -> Iterator[tuple[ClaimOutcome, float, float]]:
+    """The parts of a bar of all claims in percent: where each starts and how wide it is."""
+    start, total = 0, counts.total()
+    for outcome in ClaimOutcome:
+        count = counts[outcome]
+        if count:
+            yield outcome, 100 * start / total, 100 * count / total
+        start += count
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def reproduce(
     if page is not None and out is None:
         raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
-    others = {} if beside is None else findings_of(Path(beside))
+    data_beside, others = (None, {}) if beside is None else findings_of(Path(beside))
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
         sweep = Sweep(specs, wanted, given, quick)
@@ -90,7 +90,7 @@ def reproduce(
         board = Board(
             tuple(entries),
             "the simulation" if data is None else data.source,
-            None if beside is None else _data_of(Path(beside)),
+            data_beside,
             len(wanted),
             f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
             sweep.seconds(figures),
@@ -156,33 +156,24 @@ def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {**results(about, rows, []), "claims": claims}
 
 
-def findings_of(folder: Path) -> dict[tuple[str, str], Finding]:
-    """What a finished reproduction found, by label and claim.
+def findings_of(folder: Path) -> tuple[str, dict[tuple[str, str], Finding]]:
+    """The data of a finished reproduction, and what it found, by label and claim.
 
     Raises:
         UserError: there is none in the folder, or its file is damaged.
     """
     try:
-        claims = _read(folder)["claims"]
-        return {(each["label"], each["says"]): Finding.read(each) for each in claims}
-    except (LookupError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{folder / RESULTS} has claims that cannot be read ({shown(error)}); run it again, "
-            "or give another folder to --beside"
-        ) from None
-
-
-def _data_of(folder: Path) -> str:
-    return str(_read(folder)["settings"]["data"])
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = parse_json((folder / RESULTS).read_bytes())
-        content["claims"], content["settings"]["data"]
+        content = parse_json((folder / RESULTS).read_bytes())
+        claims, data = content["claims"], str(content["settings"]["data"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise UserError(
             f"{folder} holds no finished reproduction in {RESULTS}; give the --out of one to "
             "--beside"
         ) from None
-    return content
+    try:
+        return data, {(each["label"], each["says"]): Finding.read(each) for each in claims}
+    except (LookupError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{folder / RESULTS} has claims that cannot be read ({shown(error)}); run it again, "
+            "or give another folder to --beside"
+        ) from None

@@ -123,7 +123,6 @@ def _named_cohort(found: Cohort, wanted: Data) -> Cohort:
 
 def _given_cohort(given: Given, cell_rank: int) -> Cohort:
     """Other data than the spec was made for: the cell named, or the one of that rank."""
-    cells = given.data.cells
     if cell_rank == 1:
         return Cohort.found(given.data.of_cell(given.cell), given.target)
-    return Cohort.found(given.data.of_cell(cells[min(cell_rank, len(cells)) - 1]), None)
+    return Cohort.found(given.data.of_cell(given.data.cells[:cell_rank][-1]), None)
