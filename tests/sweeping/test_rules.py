@@ -5,9 +5,9 @@ import pytest
 from tests.sweeping.making import make_claim
 from tests.sweeping.making import rows_of as keyed
 from veilmap.errors import UserError
+from veilmap.sweeping.claims import RULES
 from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
 from veilmap.sweeping.rules.comparisons import Above, Cheapest, Order, Ratio, Undominated
-from veilmap.sweeping.rules.kinds import RULES
 from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
 

@@ -166,7 +166,7 @@ def findings(spec: Spec, result: SpecResult) -> list[Finding]:
 def paper_text(claim: Claim, spec: Spec) -> str:
     """The published numbers that the claim compares, or its result in words."""
     values = claim.rule.values([SweepRow(published) for published in spec.numbers])
-    if not values or all(value is None for value in values):
+    if all(value is None for value in values):
         return claim.paper or "-"
     text = _joined(claim, values)
     return f"{text}; {claim.paper}" if claim.paper else text

@@ -13,7 +13,6 @@ from veilmap.reproduction.board import (
     MARKS,
     Board,
     BoardEntry,
-    BoardLine,
     Finding,
     counted_claims,
     duration,
@@ -53,20 +52,20 @@ def _entry(entry: BoardEntry, board: Board, pictures: str) -> Iterator[str]:
     for name in entry.pictures:
         yield f"![{plain(entry.title)}]({quote(pictures + name)})"
     if entry.lines:
-        yield _table(entry.lines, board)
+        yield _table(entry, board)
     notes = [f"- {plain(line.says)}: {plain(line.note)}" for line in entry.lines if line.note]
     notes += [f"- A run without figures: {plain(why)}" for why in entry.failed]
     if notes:
         yield "\n".join(notes)
 
 
-def _table(lines: tuple[BoardLine, ...], board: Board) -> str:
+def _table(entry: BoardEntry, board: Board) -> str:
     heads = ["claim", "the paper", "here", "effect", "verdict"]
     if board.beside is not None:
         heads += [plain(board.beside), "effect", "verdict"]
     heads += ATTACKS
     rows = [heads, ["---"] * len(heads)]
-    for line in lines:
+    for line in entry.lines:
         cells = [plain(line.says), plain(line.paper), *_cells(line.here)]
         if board.beside is not None:
             cells += _cells(line.beside) if line.beside else ["-", "-", "-"]

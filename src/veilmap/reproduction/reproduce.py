@@ -71,7 +71,7 @@ def reproduce(
     Raises:
         UserError: a label is unknown, or the data do not allow it.
     """
-    given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
+    given, wanted = Given(data, cell, target), seeds_of(seeds, quick)
     if page is not None and out is None:
         raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
@@ -112,11 +112,10 @@ def _write(folder: Path, board: Board, rows: list[dict[str, Any]]) -> None:
     write_json(folder / RESULTS, _content(board, rows))
 
 
-def _options(given: Given | None, seeds: int, quick: bool) -> str:
+def _options(given: Given, seeds: int, quick: bool) -> str:
     """What a command must have to do the same."""
-    values: dict[str, str | None] = {}
-    if given is not None:
-        values = {"--data": given.data.source, "--cell": given.cell, "--target": given.target}
+    source = None if given.data is None else given.data.source
+    values = {"--data": source, "--cell": given.cell, "--target": given.target}
     if seeds != SEEDS and not quick:
         values["--seeds"] = str(seeds)
     options = [

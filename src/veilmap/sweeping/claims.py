@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 from veilmap.errors import UserError, shown, unknown_choice
 from veilmap.settings import parse
-from veilmap.sweeping.rules.kinds import RULES
+from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
+from veilmap.sweeping.rules.comparisons import Above, Cheapest, Order, Ratio, Undominated
 from veilmap.sweeping.rules.rule import Rule
+from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
 Table = Literal["runs", "rounds", "training", "gradient"]
 
@@ -37,6 +39,24 @@ class Claim(ClaimWords):
     """One statement, and how it is decided; ``rule`` is what its figures must be like."""
 
     rule: Rule
+
+
+# By the names that specs give them.
+RULES: dict[str, type[Rule]] = {
+    "above": Above,
+    "order": Order,
+    "rises": Rises,
+    "falls": Falls,
+    "same": Same,
+    "same_as": SameAs,
+    "at_least": AtLeast,
+    "at_most": AtMost,
+    "ratio": Ratio,
+    "fraction": Ratio,
+    "least": Least,
+    "cheapest": Cheapest,
+    "undominated": Undominated,
+}
 
 
 def claim_of(table: Mapping[str, Any]) -> Claim:

@@ -15,18 +15,20 @@ _DECIMALS = 12
 
 
 class ClaimOutcome(Enum):
-    """What came of a claim."""
+    """What came of a claim, in words."""
 
-    HOLDS = "the whole interval of its effect is above zero"
-    FAILS = "the whole interval of its effect is below zero, or there is none in any seed"
-    UNDECIDED = "the interval of its effect has zero in it, or there are too few seeds"
-    UNKNOWN = "no run has the figures that it needs"
+    # The whole interval of its effect is above zero.
+    HOLDS = "holds"
+    # The whole interval of its effect is below zero, or there is no effect in any seed.
+    FAILS = "does not hold"
+    # The interval of its effect has zero in it, or there are too few seeds.
+    UNDECIDED = "undecided"
+    # No run has the figures that it needs.
+    UNKNOWN = "cannot be told"
 
     @property
     def words(self) -> str:
-        return {"FAILS": "does not hold", "UNKNOWN": "cannot be told"}.get(
-            self.name, self.name.lower()
-        )
+        return self.value
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From the pictures of a spec and its figures to what is drawn."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import singledispatchmethod
 from typing import Any
 
@@ -25,6 +26,45 @@ from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import SpecResult
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Our rows, and the published numbers that go with them."""
+
+    ours: Sequence[SweepRow]
+    published: Sequence[SweepRow]
+
+    def where(self, where: Where) -> "_Rows":
+        return _Rows(chosen(self.ours, where), agreeing(self.published, where))
+
+    def groups(self, keys: Sequence[str]) -> list[dict[str, Any]]:
+        """The combinations of some keys that our rows have, in their order."""
+        found = dict.fromkeys(
+            tuple((key, row.value(key)) for key in keys if row.value(key) is not None)
+            for row in self.ours
+        )
+        return [dict(pairs) for pairs in found]
+
+    def series(
+        self, figure: str, wheres: Sequence[Where]
+    ) -> tuple[tuple[tuple[float, ...], ...], tuple[float | None, ...]]:
+        """For each place the figures of all seeds, and the mean of the paper's."""
+        factor = figure_name(figure).factor
+        parts = [self.where(where) for where in wheres]
+        ours = (numbers(part.ours, figure) for part in parts)
+        papers = (mean(part.published, figure) for part in parts)
+        return (
+            tuple(tuple(factor * value for value in seeds) for seeds in ours),
+            tuple(None if value is None else factor * value for value in papers),
+        )
+
+    def reference(self, name: str | None, figure: str) -> tuple[float | None, str]:
+        """Random guesses are drawn where the figure is of their kind: the EMD beside an EMD."""
+        value = mean(self.ours, name) if name else None
+        if value is None or figure != EMD:
+            return None, ""
+        return value, "random guesses"
+
+
 class Drawings:
     """The pictures of one spec, under one attack."""
 
@@ -39,33 +79,29 @@ class Drawings:
 
     @draw.register
     def _lines(self, picture: Lines) -> Figure | None:
-        rows = chosen(self._result.of_attack(picture.table, self._attack), picture.where)
-        published = agreeing(self._numbers, picture.where)
+        of_attack = self._result.of_attack(picture.table, self._attack)
+        rows = _Rows(of_attack, self._numbers).where(picture.where)
         if picture.panel_keys:
-            panels = [
-                _panel_of_group(picture, own, chosen(rows, own), agreeing(published, own))
-                for own in _groups(rows, picture.panel_keys)
-            ]
+            groups = rows.groups(picture.panel_keys)
+            panels = [_panel_of_group(picture, own, rows.where(own)) for own in groups]
         else:
-            panels = [_panel_of(picture, figure, rows, published) for figure in picture.figures]
+            panels = [_panel_of_figure(picture, figure, rows) for figure in picture.figures]
         shown = [panel for panel in panels if panel.lines]
         return draw_lines(shown, self._spec.title) if shown else None
 
     @draw.register
     def _bars(self, picture: Bars) -> Figure | None:
-        rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
-        groups, series = _groups(rows, picture.groups), _groups(rows, picture.bars)
+        of_attack = self._result.of_attack("runs", self._attack)
+        rows = _Rows(chosen(of_attack, picture.where), self._numbers)
+        groups, series = rows.groups(picture.groups), rows.groups(picture.bars)
         names, panels = tuple(map(_called, groups)), []
         for figure in picture.figures:
             bars = tuple(
-                Bar(
-                    _called(own),
-                    *_series(rows, self._numbers, figure, [group | own for group in groups]),
-                )
+                Bar(_called(own), *rows.series(figure, [group | own for group in groups]))
                 for own in series
             )
             if any(bar.is_drawn for bar in bars):
-                reference = _reference(rows, picture.reference, figure)
+                reference = rows.reference(picture.reference, figure)
                 panels.append(BarPanel("", figure_name(figure).label, names, bars, *reference))
         return draw_bars(panels, self._spec.title) if panels else None
 
@@ -134,25 +170,19 @@ class Drawings:
         return [(each.positions, each.rows) for each in fitting if each.positions is not None]
 
 
-def _panel_of(
-    picture: Lines, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
-) -> LinePanel:
-    """Of one figure, a line for each group."""
+def _panel_of_figure(picture: Lines, figure: str, rows: _Rows) -> LinePanel:
+    """A line for each group."""
     lines = (
-        _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
-        for own in _groups(rows, picture.lines)
+        _line(_called(own), picture.x, figure, rows.where(own))
+        for own in rows.groups(picture.lines)
     )
-    reference = _reference(rows, picture.reference, figure)
-    return _panel(picture, "", figure, lines, *reference)
+    return _panel(picture, "", figure, lines, *rows.reference(picture.reference, figure))
 
 
-def _panel_of_group(
-    picture: Lines, own: Mapping[str, Any], rows: Sequence[SweepRow], published: Sequence[SweepRow]
-) -> LinePanel:
-    """Of one group, a line for each figure; they are of one kind, and the first names the axis."""
+def _panel_of_group(picture: Lines, own: Where, rows: _Rows) -> LinePanel:
+    """A line for each figure; they are of one kind, and the first names the axis."""
     lines = (
-        _line(figure_name(figure).words, picture.x, figure, rows, published)
-        for figure in picture.figures
+        _line(figure_name(figure).words, picture.x, figure, rows) for figure in picture.figures
     )
     return _panel(picture, _called(own), picture.figures[0], lines)
 
@@ -163,43 +193,10 @@ def _panel(picture: Lines, title: str, y: str, lines: Iterable[Line], *reference
     return LinePanel(title, x_label, y_label, drawn, picture.log_x, picture.log_y, *reference)
 
 
-def _line(
-    name: str, x: str, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
-) -> Line:
-    places = tuple(values(rows, x))
-    return Line(name, places, *_series(rows, published, figure, [{x: each} for each in places]))
+def _line(name: str, x: str, figure: str, rows: _Rows) -> Line:
+    places = tuple(values(rows.ours, x))
+    return Line(name, places, *rows.series(figure, [{x: each} for each in places]))
 
 
-def _series(
-    rows: Sequence[SweepRow], published: Sequence[SweepRow], figure: str, wheres: Sequence[Where]
-) -> tuple[tuple[tuple[float, ...], ...], tuple[float | None, ...]]:
-    """For each place the figures of all seeds, and the mean of the paper's."""
-    factor = figure_name(figure).factor
-    ours = (numbers(chosen(rows, where), figure) for where in wheres)
-    papers = (mean(agreeing(published, where), figure) for where in wheres)
-    return (
-        tuple(tuple(factor * value for value in seeds) for seeds in ours),
-        tuple(None if value is None else factor * value for value in papers),
-    )
-
-
-def _groups(rows: Sequence[SweepRow], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """The combinations of some keys that the rows have, in their order."""
-    found = dict.fromkeys(
-        tuple((key, row.value(key)) for key in keys if row.value(key) is not None) for row in rows
-    )
-    return [dict(pairs) for pairs in found]
-
-
-def _called(where: Mapping[str, Any]) -> str:
-    return ", ".join(str(value) for value in where.values())
-
-
-def _reference(
-    rows: Sequence[SweepRow], reference: str | None, figure: str
-) -> tuple[float | None, str]:
-    """Random guesses are drawn where the figure is of their kind: the EMD beside an EMD."""
-    value = mean(rows, reference) if reference else None
-    if value is None or figure != EMD:
-        return None, ""
-    return value, "random guesses"
+def _called(where: Where) -> str:
+    return ", ".join(map(str, where.values()))

@@ -11,7 +11,6 @@ from veilmap.sweeping.claims import Claim, claim_of
 from veilmap.sweeping.pictures import Picture, picture_of
 
 Keep = Literal["found", "chosen", "path", "past", "gradient"]
-Measures = Literal["attack", "training", "data"]
 Values = list[Any] | dict[str, Any]
 Made = TypeVar("Made")
 
@@ -84,7 +83,7 @@ class Runs:
     only_round: int | None = None
     times: int = 1
     label: str | None = None
-    measures: Measures = "attack"
+    measures: Literal["attack", "training", "data"] = "attack"
     keep: tuple[Keep, ...] = ()
 
     def __post_init__(self) -> None:

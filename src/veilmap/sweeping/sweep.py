@@ -35,7 +35,7 @@ class Sweep:
         self,
         specs: Sequence[Spec],
         seeds: Sequence[int],
-        given: Given | None = None,
+        given: Given = Given(),
         quick: bool = False,
     ) -> None:
         self.specs = tuple(quick_spec(spec) if quick else spec for spec in specs)
@@ -91,11 +91,15 @@ class Sweep:
         return sum(spent.values())
 
     def _make_cohort(self, wanted: Data) -> Cohort:
-        if self._given is not None:
-            cohort = _given_cohort(self._given, wanted.cell_rank)
-        else:
+        """Of the spec's own data; of other data the cell named, or the one of that rank."""
+        other = self._given.data
+        if other is None:
             cell = self._read(wanted.source).of_cell(wanted.cell)
             cohort = _named_cohort(Cohort.found(cell, wanted.target), wanted)
+        elif wanted.cell_rank == 1:
+            cohort = Cohort.found(other.of_cell(self._given.cell), self._given.target)
+        else:
+            cohort = Cohort.found(other.of_cell(other.cells[: wanted.cell_rank][-1]), None)
         if self._quick:
             cohort = replace(cohort, data=quick_data(cohort.data, cohort.target))
         return cohort
@@ -119,10 +123,3 @@ def _named_cohort(found: Cohort, wanted: Data) -> Cohort:
     others = tuple(user for user in found.data.users if user not in taken)
     background = (wanted.background,) if wanted.background else others
     return Cohort(found.data, found.target, similar, dissimilar, background, wanted.area_of)
-
-
-def _given_cohort(given: Given, cell_rank: int) -> Cohort:
-    """Other data than the spec was made for: the cell named, or the one of that rank."""
-    if cell_rank == 1:
-        return Cohort.found(given.data.of_cell(given.cell), given.target)
-    return Cohort.found(given.data.of_cell(given.data.cells[:cell_rank][-1]), None)

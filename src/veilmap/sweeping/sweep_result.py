@@ -80,7 +80,7 @@ def sweep(
     Raises:
         UserError: the file or the data do not allow it.
     """
-    given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
+    given, wanted = Given(data, cell, target), seeds_of(seeds, quick)
     spec = spec if isinstance(spec, Spec) else read_spec(Path(spec))
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
