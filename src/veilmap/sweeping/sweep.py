@@ -45,12 +45,7 @@ class Sweep:
         self._plans = {spec.label: list(self._plan(spec, seeds)) for spec in self.specs}
 
     def run(
-        self,
-        out: Path | None,
-        jobs: int,
-        progress: Progress = Progress(),
-        *,
-        fresh: bool = False,
+        self, out: Path | None, jobs: int, progress: Progress = Progress(), *, fresh: bool = False
     ) -> dict[str, SpecResult]:
         """Run what is not cached in ``out``; the figures by the label of the spec."""
 
