@@ -65,15 +65,14 @@ def _rates(device: torch.device) -> dict:
 
 def _search(header, updates, rates: dict) -> dict:
     search = Search()
-    search.attack(AttackInput(header, updates, device="cuda"))  # and once to get its memory
-    runs = [
-        _timed(lambda: search.attack(AttackInput(header, updates, device="cuda")))
-        for _ in range(REPEATS)
-    ]
+
+    def attack() -> list:
+        return search.attack(AttackInput(header, updates, device="cuda"))
+
+    attack()  # once to get its memory
+    runs = [_timed(attack) for _ in range(REPEATS)]
     found, seconds = runs[0][0], float(np.median([seconds for _, seconds in runs]))
-    needed_s = _product_seconds(
-        lambda: search.attack(AttackInput(header, updates, device="cuda")), rates
-    )
+    needed_s = _product_seconds(attack, rates)
     per_s = len(updates) / seconds
     return {
         "updates": len(updates),

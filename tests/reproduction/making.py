@@ -4,10 +4,10 @@ from io import BytesIO
 
 from PIL import Image
 
-from veilmap.reproduction.board import Board, Entry, Finding, Line
-from veilmap.sweeping.decision import Outcome
+from veilmap.reproduction.board import Board, BoardEntry, BoardLine, Finding
+from veilmap.sweeping.decision import ClaimOutcome
 
-HOLDS, FAILS, UNDECIDED, UNKNOWN = Outcome
+HOLDS, FAILS, UNDECIDED, UNKNOWN = ClaimOutcome
 
 
 def make_png(width=320, height=200) -> bytes:
@@ -23,15 +23,17 @@ def make_finding(outcome=HOLDS, under=()) -> Finding:
     return Finding(outcome, "8.5 → 12.4 √m", "-3.94 (-5.7 to -2.1), 5 seeds", dict(under))
 
 
-def make_line(says, outcome=HOLDS, note="", beside=None, under=()) -> Line:
+def make_line(says, outcome=HOLDS, note="", beside=None, under=()) -> BoardLine:
     here = make_finding(outcome, under)
-    return Line(says, "emd_paper", "9.6 → 14.5 √m", note, here, beside)
+    return BoardLine(says, "9.6 → 14.5 √m", note, here, beside)
 
 
-def make_entry(label, title, lines, pictures=(), **fields) -> Entry:
+def make_entry(label, title, lines, pictures=(), **fields) -> BoardEntry:
     command = f"veilmap reproduce {label}"
     rest = {"about": "", "runs": 6, "seconds": 90.0, "failed": (), **fields}
-    return Entry(label=label, title=title, lines=lines, pictures=pictures, command=command, **rest)
+    return BoardEntry(
+        label=label, title=title, lines=lines, pictures=pictures, command=command, **rest
+    )
 
 
 def make_board(beside="a town", seeds=5) -> Board:

@@ -2,10 +2,10 @@ import pytest
 
 from tests.sweeping.making import make_row
 from veilmap.experiments.result import TrialResult
-from veilmap.reproduction.board import Board, Entry, Finding, Line, findings, paper_text
+from veilmap.reproduction.board import Board, BoardEntry, BoardLine, Finding, findings, paper_text
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.sweeping.claims import claim_of
-from veilmap.sweeping.decision import Outcome
+from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.sweeping.spec import Data, Spec
 from veilmap.sweeping.spec_result import SpecResult
 
@@ -41,8 +41,8 @@ def figures_of(**by_attack):
 def test_the_paper_s_own_attack_decides_and_the_others_stand_beside_it():
     figures = figures_of(dlg=[(7, 9), (7, 9.2), (7, 9.4)], search=[(9, 7), (9, 6.8), (9, 7.1)])
     (found,) = findings(SPEC, figures)
-    assert found.outcome is Outcome.HOLDS
-    assert found.under == {"search": Outcome.FAILS}
+    assert found.outcome is ClaimOutcome.HOLDS
+    assert found.under == {"search": ClaimOutcome.FAILS}
     assert found.values == "by eps: 7.0 → 9.2 √m"
     assert found.effect.startswith("+2.2 (")
     assert found.effect.endswith("3 seeds")
@@ -68,17 +68,17 @@ def test_a_claim_without_published_numbers_is_told_in_words():
 
 
 def test_a_finding_survives_its_way_through_json():
-    found = Finding(Outcome.FAILS, "1 against 2", "-1", {"search": Outcome.HOLDS})
+    found = Finding(ClaimOutcome.FAILS, "1 against 2", "-1", {"search": ClaimOutcome.HOLDS})
     assert Finding.read(found.as_dict()) == found
     assert Finding.read(found.as_dict() | {"values": [1], "effect": None}).values == "[1]"
 
 
 @pytest.mark.parametrize("beside", [None, "chania"])
 def test_the_page_has_every_claim_its_numbers_and_its_verdicts(beside):
-    here = Finding(Outcome.HOLDS, "7 → 9 √m", "+2", {"search": Outcome.FAILS})
-    there = Finding(Outcome.UNDECIDED, "5 → 6 √m", "+1", {})
-    line = Line("EMD rises", "emd_paper", "9.6 → 14.5", "why so", here, there if beside else None)
-    entry = Entry("tab:x", "A table", "", (line,), ("x.png",), "veilmap …", 2, 3.0, ("boom",))
+    here = Finding(ClaimOutcome.HOLDS, "7 → 9 √m", "+2", {"search": ClaimOutcome.FAILS})
+    there = Finding(ClaimOutcome.UNDECIDED, "5 → 6 √m", "+1", {})
+    line = BoardLine("EMD rises", "9.6 → 14.5", "why so", here, there if beside else None)
+    entry = BoardEntry("tab:x", "A table", "", (line,), ("x.png",), "veilmap …", 2, 3.0, ("boom",))
     text = board_markdown(Board((entry,), "the simulation", beside, 5, "a machine", 60.0), "img/")
     (row,) = [each for each in text.splitlines() if each.startswith("| EMD rises")]
     cells = [cell.strip() for cell in row.strip("|").split("|")]

@@ -16,7 +16,7 @@ from tests.reproduction.making import (
     make_line,
     make_png,
 )
-from veilmap.reproduction.page import Picture, Tally, board_page
+from veilmap.reproduction.page import EmbeddedPng, board_page, shares
 from veilmap.reproduction.reproduce import reproduce
 
 HOSTILE = "</title><script>window.ran = 1</script><img src=x onerror='window.ran = 1'> {{ 7 * 7 }}"
@@ -102,7 +102,7 @@ def test_every_picture_is_in_the_file_with_its_size_and_words(html):
 
 
 def test_the_size_of_a_picture_is_read_from_its_header():
-    picture = Picture.of(make_png(31, 17))
+    picture = EmbeddedPng.of(make_png(31, 17))
     assert (picture.width, picture.height) == (31, 17)
 
 
@@ -158,8 +158,8 @@ def test_nothing_outside_the_file_is_named(html):
 
 def test_the_parts_of_a_bar_fill_it():
     """One of four holds, three are undecided: 0 to 25 and 25 to 100 percent."""
-    tally = Tally("On a town", Counter({HOLDS: 1, UNDECIDED: 3}))
-    assert list(tally.shares()) == [(HOLDS, 0.0, 25.0), (UNDECIDED, 25.0, 75.0)]
+    counts = Counter({HOLDS: 1, UNDECIDED: 3})
+    assert list(shares(counts)) == [(HOLDS, 0.0, 25.0), (UNDECIDED, 25.0, 75.0)]
 
 
 def test_a_board_without_claims_is_a_page_too():

@@ -2,9 +2,8 @@ import pytest
 
 from tests.sweeping.making import make_claim
 from veilmap.errors import UserError
-from veilmap.sweeping.claims import claim_of
+from veilmap.sweeping.claims import RULES, claim_of
 from veilmap.sweeping.rules.bounds import AtMost
-from veilmap.sweeping.rules.kinds import RULES
 
 
 def test_a_table_becomes_a_claim_with_its_rule():

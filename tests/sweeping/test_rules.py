@@ -5,9 +5,9 @@ import pytest
 from tests.sweeping.making import make_claim
 from tests.sweeping.making import rows_of as keyed
 from veilmap.errors import UserError
+from veilmap.sweeping.claims import RULES
 from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
 from veilmap.sweeping.rules.comparisons import Above, Cheapest, Order, Ratio, Undominated
-from veilmap.sweeping.rules.kinds import RULES
 from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
 
@@ -97,11 +97,11 @@ def test_of_many_steps_the_first_and_the_last_are_shown():
 def test_same_is_a_spread_below_the_margin():
     """4, 4.3, 4.1 spread over 0.3: 0.2 are left of a margin of 0.5, and 0.1 too many for 0.2."""
     rows = rows_of(a=4, b=4.3, c=4.1)
-    assert Same("f", {}, "k", margin=0.5).effect(rows) == pytest.approx(0.2)
-    assert Same("f", {}, "k", margin=0.2).effect(rows) == pytest.approx(-0.1)
-    assert Same("f", {"k": ["a", "c"]}, "k", margin=0.2).effect(rows) == pytest.approx(0.1)
-    assert Same("f", {}, "k", 0.5).values(rows) == [4, 4.3, 4.1]
-    assert Same("f", {}, "k", 0.5).effect(rows_of(a=4, b=None)) is None
+    assert Same("f", "k", {}, margin=0.5).effect(rows) == pytest.approx(0.2)
+    assert Same("f", "k", {}, margin=0.2).effect(rows) == pytest.approx(-0.1)
+    assert Same("f", "k", {"k": ["a", "c"]}, margin=0.2).effect(rows) == pytest.approx(0.1)
+    assert Same("f", "k", {}, 0.5).values(rows) == [4, 4.3, 4.1]
+    assert Same("f", "k", {}, 0.5).effect(rows_of(a=4, b=None)) is None
 
 
 def test_same_as_allows_either_side_of_the_number():
@@ -170,15 +170,15 @@ def test_both_spellings_are_read_from_specs(kind, settings):
 def test_least_is_against_the_best_of_the_others():
     """3 at step 1 is below the best other, 4, by 1; at step 0 it is 2 above the best, 3."""
     rows = by_step(5, 3, 4)
-    assert Least("f", {}, "x", at=1).effect(rows) == 1
-    assert Least("f", {}, "x", at=0).effect(rows) == -2
-    assert Least("f", {}, "x", at=1).values(rows) == [5, 3, 4]
+    assert Least("f", "x", {}, at=1).effect(rows) == 1
+    assert Least("f", "x", {}, at=0).effect(rows) == -2
+    assert Least("f", "x", {}, at=1).values(rows) == [5, 3, 4]
 
 
 def test_a_run_that_failed_cannot_be_the_least():
-    assert Least("f", {}, "x", at=1).effect(by_step(5, 3, None)) == 2
-    assert Least("f", {}, "x", at=2).effect(by_step(5, 3, None)) is None
-    assert Least("f", {}, "x", at=0).effect(by_step(5)) is None
+    assert Least("f", "x", {}, at=1).effect(by_step(5, 3, None)) == 2
+    assert Least("f", "x", {}, at=2).effect(by_step(5, 3, None)) is None
+    assert Least("f", "x", {}, at=0).effect(by_step(5)) is None
 
 
 def priced(name, private, price):

@@ -27,10 +27,10 @@ def test_a_figure_that_is_missing_or_not_finite_is_none():
 
 
 def test_the_means_along_a_key_keep_the_order_of_the_rows_and_leave_out_what_has_none():
-    assert along(ROWS, "T", "emd") == [("1d", 1.0), ("1w", 3.0)]
-    assert along(ROWS[::-1], "T", "emd") == [("1w", 3.0), ("1d", 1.0)]
-    assert along(ROWS, "name", "emd") == [("a", 2.0)]
-    assert along(ROWS, "eps_m", "emd") == []
+    assert list(along(ROWS, "T", "emd").items()) == [("1d", 1.0), ("1w", 3.0)]
+    assert list(along(ROWS[::-1], "T", "emd").items()) == [("1w", 3.0), ("1d", 1.0)]
+    assert along(ROWS, "name", "emd") == {"a": 2.0}
+    assert along(ROWS, "eps_m", "emd") == {}
 
 
 def test_a_row_that_does_not_say_otherwise_agrees():

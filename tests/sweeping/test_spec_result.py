@@ -1,7 +1,7 @@
 from tests.sweeping.making import make_claim, make_row
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.rows import GradientShare, RoundMeans, RoundRecord
-from veilmap.sweeping.decision import Outcome
+from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.sweeping.spec_result import SpecResult, decisions
 
 
@@ -83,7 +83,7 @@ def test_a_claim_has_a_verdict_under_every_attack():
 def test_a_figure_that_is_the_same_under_all_attacks_belongs_to_none():
     figures = pair_of(record(rmse_db=6.0, dlg=3.0, search=1.0), record(dlg=1.0, search=2.0))
     _, (only,) = decisions([EMD, RMSE], figures)
-    assert (only.attack, only.outcome, only.values) == (None, Outcome.HOLDS, (6.0, 5.0))
+    assert (only.attack, only.outcome, only.values) == (None, ClaimOutcome.HOLDS, (6.0, 5.0))
 
 
 def test_the_only_attack_is_named():
@@ -112,17 +112,17 @@ def test_a_price_at_equal_privacy_depends_on_the_attack():
     figures = pair_of(record(rmse_db=6.0, dlg=3.0, search=3.0), record(dlg=3.0, search=1.0))
     (under,) = decisions([claim], figures)
     assert [(each.attack, each.outcome) for each in under] == [
-        ("dlg", Outcome.FAILS),
-        ("search", Outcome.UNKNOWN),
+        ("dlg", ClaimOutcome.FAILS),
+        ("search", ClaimOutcome.UNKNOWN),
     ]
 
 
 def test_without_attacks_there_is_one_verdict():
     figures = pair_of(record(none=None, rmse_db=4.0), record(none=None))
     ((only,),) = decisions([RMSE], figures)
-    assert (only.attack, only.outcome) == (None, Outcome.FAILS)
+    assert (only.attack, only.outcome) == (None, ClaimOutcome.FAILS)
 
 
 def test_runs_that_all_failed_tell_nothing():
     ((only,),) = decisions([RMSE], SpecResult((({"name": "a"}, TrialResult("c", 0, failed="no")),)))
-    assert only.outcome is Outcome.UNKNOWN
+    assert only.outcome is ClaimOutcome.UNKNOWN

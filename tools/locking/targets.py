@@ -12,15 +12,6 @@ MACOS = (14, 0)  # of torch's wheels
 _OLD_NAMES = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
 
 
-def _linux(machine):
-    """Newest first, as pip prefers them."""
-    for minor in range(GLIBC[1], 4, -1):
-        yield f"manylinux_{GLIBC[0]}_{minor}_{machine}"
-        if minor in _OLD_NAMES:
-            yield f"{_OLD_NAMES[minor]}_{machine}"
-    yield f"linux_{machine}"
-
-
 @dataclass(frozen=True)
 class System:
     """A kind of machine: its name in environment markers, in wheels, and in uv's words."""
@@ -31,19 +22,21 @@ class System:
     uv: str
 
 
+def _linux(machine):
+    """Its names for wheels are in pip's order, the newest first."""
+    names = []
+    for minor in range(GLIBC[1], 4, -1):
+        names.append(f"manylinux_{GLIBC[0]}_{minor}_{machine}")
+        if minor in _OLD_NAMES:
+            names.append(f"{_OLD_NAMES[minor]}_{machine}")
+    markers = ("linux", "Linux", "posix", machine)
+    uv = f"{machine}-manylinux_{GLIBC[0]}_{GLIBC[1]}"
+    return System(f"Linux {machine.replace('_', '-')}", markers, (*names, f"linux_{machine}"), uv)
+
+
 SYSTEMS = (
-    System(
-        "Linux x86-64",
-        ("linux", "Linux", "posix", "x86_64"),
-        tuple(_linux("x86_64")),
-        "x86_64-manylinux_2_28",
-    ),
-    System(
-        "Linux aarch64",
-        ("linux", "Linux", "posix", "aarch64"),
-        tuple(_linux("aarch64")),
-        "aarch64-manylinux_2_28",
-    ),
+    _linux("x86_64"),
+    _linux("aarch64"),
     System(
         "macOS arm64",
         ("darwin", "Darwin", "posix", "arm64"),

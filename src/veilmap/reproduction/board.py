@@ -7,7 +7,7 @@ from typing import Any
 
 from veilmap.metrics.figure_names import figure_name
 from veilmap.sweeping.claims import Claim
-from veilmap.sweeping.decision import Decision, Outcome
+from veilmap.sweeping.decision import ClaimOutcome, Decision
 from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import DLG, SpecResult, decisions
@@ -16,10 +16,10 @@ from veilmap.wording import counted
 # The paper's own attacker decides; the others stand beside it.
 THE_PAPERS = DLG
 MARKS = {
-    Outcome.HOLDS: "✓",
-    Outcome.FAILS: "✗",
-    Outcome.UNDECIDED: "?",
-    Outcome.UNKNOWN: "–",
+    ClaimOutcome.HOLDS: "✓",
+    ClaimOutcome.FAILS: "✗",
+    ClaimOutcome.UNDECIDED: "?",
+    ClaimOutcome.UNKNOWN: "–",
 }
 EXPLAINED = (
     "Effect is above zero where a claim is true: a difference, a slope per step, or the distance "
@@ -42,33 +42,28 @@ class Finding:
         under: the outcomes under the other attacks; empty where no attack has a part.
     """
 
-    outcome: Outcome
+    outcome: ClaimOutcome
     values: str
     effect: str
-    under: Mapping[str, Outcome]
+    under: Mapping[str, ClaimOutcome]
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "outcome": self.outcome.name,
-            "values": self.values,
-            "effect": self.effect,
-            "under": {attack: outcome.name for attack, outcome in self.under.items()},
-        }
+        under = {attack: outcome.name for attack, outcome in self.under.items()}
+        return {**vars(self), "outcome": self.outcome.name, "under": under}
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "Finding":
         """From what ``as_dict`` gave."""
-        under = {attack: Outcome[name] for attack, name in content["under"].items()}
+        under = {attack: ClaimOutcome[name] for attack, name in content["under"].items()}
         values, effect = str(content["values"]), str(content["effect"])
-        return cls(Outcome[content["outcome"]], values, effect, under)
+        return cls(ClaimOutcome[content["outcome"]], values, effect, under)
 
 
 @dataclass(frozen=True)
-class Line:
+class BoardLine:
     """A claim with what came of it here, and beside that on other measurements."""
 
     says: str
-    figure: str
     paper: str
     note: str
     here: Finding
@@ -76,13 +71,13 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """One table or figure."""
 
     label: str
     title: str
     about: str
-    lines: tuple[Line, ...]
+    lines: tuple[BoardLine, ...]
     pictures: tuple[str, ...]
     command: str
     runs: int
@@ -103,7 +98,7 @@ class Board:
         seconds: of computing, each run counted once.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[BoardEntry, ...]
     data: str
     beside: str | None
     seeds: int
@@ -111,23 +106,23 @@ class Board:
     seconds: float
 
     @property
-    def counts(self) -> Counter[Outcome]:
+    def counts(self) -> Counter[ClaimOutcome]:
         """How many claims came out how."""
         return Counter(line.here.outcome for entry in self.entries for line in entry.lines)
 
     @property
-    def counts_beside(self) -> Counter[Outcome]:
+    def counts_beside(self) -> Counter[ClaimOutcome]:
         lines = (line for entry in self.entries for line in entry.lines)
         return Counter(line.beside.outcome for line in lines if line.beside is not None)
 
 
-def counted_claims(counts: Counter[Outcome]) -> str:
+def counted_claims(counts: Counter[ClaimOutcome]) -> str:
     """``of 13 claims: 2 hold, 11 undecided``."""
     words = {
-        Outcome.HOLDS: "hold",
-        Outcome.FAILS: "do not hold",
-        Outcome.UNDECIDED: "are undecided",
-        Outcome.UNKNOWN: "cannot be told",
+        ClaimOutcome.HOLDS: "hold",
+        ClaimOutcome.FAILS: "do not hold",
+        ClaimOutcome.UNDECIDED: "are undecided",
+        ClaimOutcome.UNKNOWN: "cannot be told",
     }
     parts = [f"{counts[each]} {word}" for each, word in words.items() if counts[each]]
     return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"
@@ -138,27 +133,49 @@ def duration(seconds: float) -> str:
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
+def board_entry(
+    spec: Spec,
+    result: SpecResult,
+    beside: Mapping[tuple[str, str], Finding],
+    pictures: tuple[str, ...],
+    options: str,
+) -> BoardEntry:
+    """A table or figure with its claims; ``beside`` are findings by label and claim."""
+    lines = []
+    for claim, here in zip(spec.claims, findings(spec, result), strict=True):
+        there = beside.get((spec.label, claim.says))
+        lines.append(BoardLine(claim.says, paper_text(claim, spec), claim.note, here, there))
+    return BoardEntry(
+        spec.label,
+        spec.title,
+        spec.about,
+        tuple(lines),
+        pictures,
+        f"veilmap reproduce {spec.label}{options}",
+        len(result.runs),
+        result.seconds,
+        tuple(dict.fromkeys(why for _, why in result.failed)),
+    )
+
+
 def findings(spec: Spec, result: SpecResult) -> list[Finding]:
     """What came of each claim of a spec."""
-    return [
-        _finding(claim, under)
-        for claim, under in zip(spec.claims, decisions(spec.claims, result), strict=True)
-    ]
+    return [_finding(under) for under in decisions(spec.claims, result)]
 
 
 def paper_text(claim: Claim, spec: Spec) -> str:
     """The published numbers that the claim compares, or its result in words."""
     values = claim.rule.values([SweepRow(published) for published in spec.numbers])
-    if not values or all(value is None for value in values):
+    if all(value is None for value in values):
         return claim.paper or "-"
     text = _joined(claim, values)
     return f"{text}; {claim.paper}" if claim.paper else text
 
 
-def _finding(claim: Claim, under: Sequence[Decision]) -> Finding:
+def _finding(under: Sequence[Decision]) -> Finding:
     mine = next((each for each in under if each.attack == THE_PAPERS), under[0])
     others = {each.attack: each.outcome for each in under if each.attack not in (None, mine.attack)}
-    return Finding(mine.outcome, _joined(claim, mine.values), _effect(mine), others)
+    return Finding(mine.outcome, _joined(mine.claim, mine.values), _effect(mine), others)
 
 
 def _joined(claim: Claim, values: Sequence[float | None]) -> str:

@@ -1,24 +1,22 @@
 """The board as Markdown, for the documentation.
 
 Names of files, cells and users, and what another's results say, are texts and nothing more: they
-pass through ``plain``, ``code`` or ``address`` before they stand in a line.
+pass through ``plain``, ``code`` or ``quote`` before they stand in a line.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from veilmap.reproduction.board import (
     EXPLAINED,
     MARKS,
     Board,
-    Entry,
+    BoardEntry,
     Finding,
-    Line,
     counted_claims,
     duration,
 )
-from veilmap.sweeping.decision import Outcome
 from veilmap.wording import counted
 
 ATTACKS = ("search", "first_layer", "heatmap")
@@ -28,61 +26,52 @@ _MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|#~$&!{}])")
 
 def board_markdown(board: Board, pictures: str = "") -> str:
     """The whole page; ``pictures`` is the folder of the pictures as the page sees it."""
-    entries = (line for entry in board.entries for line in _entry(entry, board, pictures))
-    return "\n".join([*_head(board), *entries])
+    entries = (block for entry in board.entries for block in _entry(entry, board, pictures))
+    return "\n\n".join([*_head(board), *entries]) + "\n"
 
 
 def _head(board: Board) -> Iterator[str]:
+    """Blocks, between which the page has an empty line."""
     yield "# The paper, claim by claim"
-    yield ""
-    yield f"Made by `veilmap reproduce`, {counted(board.seeds, 'seed')}. {board.machine};"
-    yield f"{duration(board.seconds)} of computing on one core."
-    yield ""
+    yield (
+        f"Made by `veilmap reproduce`, {counted(board.seeds, 'seed')}. {board.machine};\n"
+        f"{duration(board.seconds)} of computing on one core."
+    )
     yield f"On {plain(board.data)}, {counted_claims(board.counts)}."
     if board.beside is not None:
-        yield ""
         yield f"On {plain(board.beside)}, {counted_claims(board.counts_beside)}."
-    yield ""
     yield EXPLAINED
-    yield ""
 
 
-def _entry(entry: Entry, board: Board, pictures: str) -> Iterator[str]:
+def _entry(entry: BoardEntry, board: Board, pictures: str) -> Iterator[str]:
     yield f"## {plain(entry.title)}"
-    yield ""
     runs = counted(entry.runs, "run")
     yield f"{code(entry.command)}: {runs}, {duration(entry.seconds)} of computing."
-    yield ""
     if entry.about:
         yield plain(entry.about)
-        yield ""
     for name in entry.pictures:
-        yield f"![{plain(entry.title)}]({address(pictures + name)})"
-        yield ""
+        yield f"![{plain(entry.title)}]({quote(pictures + name)})"
     if entry.lines:
-        yield from _table(entry.lines, board)
-    for line in entry.lines:
-        if line.note:
-            yield f"- {plain(line.says)}: {plain(line.note)}"
-    for why in entry.failed:
-        yield f"- A run without figures: {plain(why)}"
-    if any(line.note for line in entry.lines) or entry.failed:
-        yield ""
+        yield _table(entry, board)
+    notes = [f"- {plain(line.says)}: {plain(line.note)}" for line in entry.lines if line.note]
+    notes += [f"- A run without figures: {plain(why)}" for why in entry.failed]
+    if notes:
+        yield "\n".join(notes)
 
 
-def _table(lines: tuple[Line, ...], board: Board) -> Iterator[str]:
+def _table(entry: BoardEntry, board: Board) -> str:
     heads = ["claim", "the paper", "here", "effect", "verdict"]
     if board.beside is not None:
         heads += [plain(board.beside), "effect", "verdict"]
     heads += ATTACKS
-    yield "| " + " | ".join(heads) + " |"
-    yield "|" + " --- |" * len(heads)
-    for line in lines:
+    rows = [heads, ["---"] * len(heads)]
+    for line in entry.lines:
         cells = [plain(line.says), plain(line.paper), *_cells(line.here)]
         if board.beside is not None:
             cells += _cells(line.beside) if line.beside else ["-", "-", "-"]
-        yield "| " + " | ".join([*cells, *_under(line.here.under)]) + " |"
-    yield ""
+        under = line.here.under
+        rows.append([*cells, *(MARKS[under[name]] if name in under else "" for name in ATTACKS)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _cells(finding: Finding) -> list[str]:
@@ -100,12 +89,3 @@ def code(text: str) -> str:
     text = " ".join(text.split())
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"
-
-
-def address(path: str) -> str:
-    """A path beside the page."""
-    return quote(path)
-
-
-def _under(under: Mapping[str, Outcome]) -> list[str]:
-    return [MARKS[under[name]] if name in under else "" for name in ATTACKS]

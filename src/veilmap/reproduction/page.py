@@ -11,8 +11,8 @@ from struct import unpack
 
 from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
-from veilmap.reproduction.board import EXPLAINED, MARKS, Board, Line
-from veilmap.sweeping.decision import Outcome
+from veilmap.reproduction.board import EXPLAINED, MARKS, Board, BoardLine, duration
+from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.wording import counted
 
 _FOLDER = files(__package__) / "assets"
@@ -22,9 +22,9 @@ _STYLES = ("verdicts", "filter", "entries", "claims", "board_print")
 
 def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
     """The page as text; ``pictures`` are PNGs by their names in the entries."""
-    tallies = [Tally(f"On {board.data}", board.counts)]
+    tallies = [(f"On {board.data}", board.counts)]
     if board.beside is not None:
-        tallies.append(Tally(f"On {board.beside}", board.counts_beside))
+        tallies.append((f"On {board.beside}", board.counts_beside))
     return framed(
         _text("board.html.jinja"),
         _style(),
@@ -33,46 +33,32 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         kind="reproduction",
         headline=_headline(board),
         board=board,
-        pictures={name: Picture.of(png) for name, png in pictures.items()},
+        pictures={name: EmbeddedPng.of(png) for name, png in pictures.items()},
         tallies=tallies,
-        outcomes=Outcome,
+        outcomes=ClaimOutcome,
         marks=MARKS,
         explained=EXPLAINED,
         counted=counted,
-        time=_time,
+        time=duration,
+        in_words=_in_words,
+        shares=shares,
         typeset=_typeset,
         verdicts=_verdicts,
     )
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How many claims came out how on one set of measurements."""
-
-    where: str
-    counts: Counter[Outcome]
-
-    @property
-    def total(self) -> int:
-        return self.counts.total()
-
-    @property
-    def words(self) -> str:
-        """The text alternative of the bar."""
-        return _in_words(self.counts)
-
-    def shares(self) -> Iterator[tuple[Outcome, float, float]]:
-        """The parts of the bar in percent: where each starts and how wide it is."""
-        start = 0
-        for outcome in Outcome:
-            count = self.counts[outcome]
-            if count:
-                yield outcome, 100 * start / self.total, 100 * count / self.total
-            start += count
+def shares(counts: Counter[ClaimOutcome]) -> Iterator[tuple[ClaimOutcome, float, float]]:
+    """The parts of a bar of all claims in percent: where each starts and how wide it is."""
+    start, total = 0, counts.total()
+    for outcome in ClaimOutcome:
+        count = counts[outcome]
+        if count:
+            yield outcome, 100 * start / total, 100 * count / total
+        start += count
 
 
 @dataclass(frozen=True)
-class Picture:
+class EmbeddedPng:
     """A PNG as the page holds it; its size keeps the page still while pictures come."""
 
     address: str
@@ -80,7 +66,7 @@ class Picture:
     height: int
 
     @classmethod
-    def of(cls, png: bytes) -> "Picture":
+    def of(cls, png: bytes) -> "EmbeddedPng":
         # The header of a PNG has both right after its name.
         width, height = unpack(">II", png[16:24])
         return cls(f"data:image/png;base64,{b64encode(png).decode('ascii')}", width, height)
@@ -88,7 +74,7 @@ class Picture:
 
 def _headline(board: Board) -> str:
     counts = board.counts
-    holds, fails, claims = counts[Outcome.HOLDS], counts[Outcome.FAILS], counts.total()
+    holds, fails, claims = counts[ClaimOutcome.HOLDS], counts[ClaimOutcome.FAILS], counts.total()
     rest = claims - holds - fails
     return (
         f"{holds} of {counted(claims, 'claim')} of the paper {'holds' if holds == 1 else 'hold'} "
@@ -97,17 +83,12 @@ def _headline(board: Board) -> str:
     )
 
 
-def _in_words(counts: Counter[Outcome]) -> str:
-    return ", ".join(f"{each.words} {counts[each]}" for each in Outcome if counts[each])
+def _in_words(counts: Counter[ClaimOutcome]) -> str:
+    return ", ".join(f"{each.words} {counts[each]}" for each in ClaimOutcome if counts[each])
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
-
-
-def _verdicts(lines: tuple[Line, ...]) -> str:
-    counts = Counter(line.here.outcome for line in lines)
-    return _in_words(counts)
+def _verdicts(lines: tuple[BoardLine, ...]) -> str:
+    return _in_words(Counter(line.here.outcome for line in lines))
 
 
 def _typeset(text: str) -> str:

@@ -14,14 +14,13 @@ from veilmap.experiments.schedule import Progress
 from veilmap.files import PRIVATE, parse_json, remove_parts, write_json, write_whole
 from veilmap.measurements import Measurements
 from veilmap.output import held, held_file
-from veilmap.reproduction.board import THE_PAPERS, Board, Entry, Finding, Line, findings, paper_text
+from veilmap.reproduction.board import THE_PAPERS, Board, Finding, board_entry
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
 from veilmap.study.results import results, versions
 from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
-from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import SpecResult
 from veilmap.sweeping.sweep import Sweep, seeds_of
 
@@ -72,18 +71,30 @@ def reproduce(
     Raises:
         UserError: a label is unknown, or the data do not allow it.
     """
-    given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
+    given, wanted = Given(data, cell, target), seeds_of(seeds, quick)
     if page is not None and out is None:
         raise UserError("page needs the pictures in out; give that too")
     specs = paper_specs(labels)
-    others = {} if beside is None else findings_of(Path(beside))
+    data_beside, others = (None, {}) if beside is None else findings_of(Path(beside))
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
         sweep = Sweep(specs, wanted, given, quick)
         runs = folder and folder / RUNS
         figures = sweep.run(runs, jobs or all_jobs(), progress, fresh=fresh)
-        made = _Board(sweep, figures, folder, others, beside, _options(given, seeds, quick))
-        board = made.board("the simulation" if data is None else data.source, len(wanted))
+        options = _options(given, seeds, quick)
+        entries = []
+        for spec in sweep.specs:
+            found = figures[spec.label]
+            pictures = tuple(draw_pictures(sweep, spec, found, THE_PAPERS, folder))
+            entries.append(board_entry(spec, found, others, pictures, options))
+        board = Board(
+            tuple(entries),
+            "the simulation" if data is None else data.source,
+            data_beside,
+            len(wanted),
+            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+            sweep.seconds(figures),
+        )
         if folder is not None and page is not None:
             _write_page(Path(page), board, folder)
         if folder is not None:
@@ -101,72 +112,16 @@ def _write(folder: Path, board: Board, rows: list[dict[str, Any]]) -> None:
     write_json(folder / RESULTS, _content(board, rows))
 
 
-def _options(given: Given | None, seeds: int, quick: bool) -> str:
+def _options(given: Given, seeds: int, quick: bool) -> str:
     """What a command must have to do the same."""
-    options = [] if given is None else ["--data", given.data.source]
-    if given is not None and given.cell is not None:
-        options += ["--cell", given.cell]
-    if given is not None and given.target is not None:
-        options += ["--target", given.target]
+    source = None if given.data is None else given.data.source
+    values = {"--data": source, "--cell": given.cell, "--target": given.target}
     if seeds != SEEDS and not quick:
-        options += ["--seeds", str(seeds)]
-    return "".join(f" {each}" for each in (shlex.join(options), "--quick" * quick) if each)
-
-
-class _Board:
-    """Findings and pictures, label by label."""
-
-    def __init__(
-        self,
-        sweep: Sweep,
-        figures: Mapping[str, SpecResult],
-        folder: Path | None,
-        others: Mapping[tuple[str, str], Finding],
-        beside: str | Path | None,
-        options: str,
-    ) -> None:
-        self._sweep, self._figures, self._folder = sweep, figures, folder
-        self._others, self._beside, self._options = others, beside, options
-
-    def board(self, data: str, seeds: int) -> Board:
-        return Board(
-            tuple(self._entry(spec) for spec in self._sweep.specs),
-            data,
-            None if self._beside is None else _data_of(Path(self._beside)),
-            seeds,
-            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-            self._sweep.seconds(self._figures),
-        )
-
-    def _entry(self, spec: Spec) -> Entry:
-        figures = self._figures[spec.label]
-        lines = [
-            Line(
-                claim.says,
-                claim.rule.figure,
-                paper_text(claim, spec),
-                claim.note,
-                finding,
-                self._others.get((spec.label, claim.says)),
-            )
-            for claim, finding in zip(spec.claims, findings(spec, figures), strict=True)
-        ]
-        return Entry(
-            spec.label,
-            spec.title,
-            spec.about,
-            tuple(lines),
-            tuple(self._draw(spec, figures)),
-            f"veilmap reproduce {spec.label}{self._options}",
-            len(figures.runs),
-            figures.seconds,
-            tuple(dict.fromkeys(why for _, why in figures.failed)),
-        )
-
-    def _draw(self, spec: Spec, figures: SpecResult) -> list[str]:
-        if self._folder is None:
-            return []
-        return list(draw_pictures(self._sweep, spec, figures, THE_PAPERS, self._folder))
+        values["--seeds"] = str(seeds)
+    options = [
+        f" {name} {shlex.quote(value)}" for name, value in values.items() if value is not None
+    ]
+    return "".join(options) + " --quick" * quick
 
 
 def _pictures(board: Board, folder: Path) -> dict[str, bytes]:
@@ -200,33 +155,24 @@ def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {**results(about, rows, []), "claims": claims}
 
 
-def findings_of(folder: Path) -> dict[tuple[str, str], Finding]:
-    """What a finished reproduction found, by label and claim.
+def findings_of(folder: Path) -> tuple[str, dict[tuple[str, str], Finding]]:
+    """The data of a finished reproduction, and what it found, by label and claim.
 
     Raises:
         UserError: there is none in the folder, or its file is damaged.
     """
     try:
-        claims = _read(folder)["claims"]
-        return {(each["label"], each["says"]): Finding.read(each) for each in claims}
-    except (LookupError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{folder / RESULTS} has claims that cannot be read ({shown(error)}); run it again, "
-            "or give another folder to --beside"
-        ) from None
-
-
-def _data_of(folder: Path) -> str:
-    return str(_read(folder)["settings"]["data"])
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = parse_json((folder / RESULTS).read_bytes())
-        content["claims"], content["settings"]["data"]
+        content = parse_json((folder / RESULTS).read_bytes())
+        claims, data = content["claims"], str(content["settings"]["data"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise UserError(
             f"{folder} holds no finished reproduction in {RESULTS}; give the --out of one to "
             "--beside"
         ) from None
-    return content
+    try:
+        return data, {(each["label"], each["says"]): Finding.read(each) for each in claims}
+    except (LookupError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{folder / RESULTS} has claims that cannot be read ({shown(error)}); run it again, "
+            "or give another folder to --beside"
+        ) from None

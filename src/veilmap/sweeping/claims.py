@@ -6,19 +6,20 @@ from typing import Any, Literal
 
 from veilmap.errors import UserError, shown, unknown_choice
 from veilmap.settings import parse
-from veilmap.sweeping.rules.kinds import RULES
+from veilmap.sweeping.rules.bounds import AtLeast, AtMost, SameAs
+from veilmap.sweeping.rules.comparisons import Above, Cheapest, Order, Ratio, Undominated
 from veilmap.sweeping.rules.rule import Rule
+from veilmap.sweeping.rules.trends import Falls, Least, Rises, Same
 
 Table = Literal["runs", "rounds", "training", "gradient"]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One statement, and how it is decided.
+class ClaimWords:
+    """What the table of a claim has besides its kind and what that kind needs.
 
     Attributes:
         says: the statement in words.
-        rule: what its figures must be like.
         table: whose figures: of whole ``runs``, of attacked ``rounds``, of rounds of ``training``,
             of the elements of the ``gradient``.
         paper: the published result in words, where it is no number of ours.
@@ -27,22 +28,35 @@ class Claim:
     """
 
     says: str
+    table: Table = "runs"
+    paper: str = ""
+    note: str = ""
+    certain: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim(ClaimWords):
+    """One statement, and how it is decided; ``rule`` is what its figures must be like."""
+
     rule: Rule
-    table: Table = "runs"
-    paper: str = ""
-    note: str = ""
-    certain: bool = False
 
 
-@dataclass(frozen=True)
-class _Words:
-    """What a claim's table has besides its kind and what that kind needs."""
-
-    says: str
-    table: Table = "runs"
-    paper: str = ""
-    note: str = ""
-    certain: bool = False
+# By the names that specs give them.
+RULES: dict[str, type[Rule]] = {
+    "above": Above,
+    "order": Order,
+    "rises": Rises,
+    "falls": Falls,
+    "same": Same,
+    "same_as": SameAs,
+    "at_least": AtLeast,
+    "at_most": AtMost,
+    "ratio": Ratio,
+    "fraction": Ratio,
+    "least": Least,
+    "cheapest": Cheapest,
+    "undominated": Undominated,
+}
 
 
 def claim_of(table: Mapping[str, Any]) -> Claim:
@@ -50,11 +64,10 @@ def claim_of(table: Mapping[str, Any]) -> Claim:
     kind = table.get("kind")
     if not isinstance(kind, str) or kind not in RULES:
         raise unknown_choice("kind of claim", kind, RULES)
-    own = {field.name for field in fields(_Words)}
+    own = {field.name for field in fields(ClaimWords)}
     where = f"claim {shown(table.get('says', ''))}"
-    words = parse(_Words, {name: value for name, value in table.items() if name in own}, where)
+    words = parse(ClaimWords, {name: value for name, value in table.items() if name in own}, where)
     rest = {name: value for name, value in table.items() if name not in own | {"kind"}}
     if not words.says:
         raise UserError("a claim says nothing; give it a sentence with says")
-    rule = parse(RULES[kind], rest, where)
-    return Claim(words.says, rule, words.table, words.paper, words.note, words.certain)
+    return Claim(**vars(words), rule=parse(RULES[kind], rest, where))

@@ -25,20 +25,15 @@ _PROJECTIONS, _POINTS = 60, 2000
 
 @dataclass(frozen=True)
 class Given:
-    """Measurements in place of those that a spec names, and what in them is meant."""
+    """Measurements in place of those that a spec names, if any, and what in them is meant."""
 
-    data: Measurements
+    data: Measurements | None = None
     cell: str | None = None
     target: str | None = None
 
-    @classmethod
-    def of(cls, data: Measurements | None, cell: str | None, target: str | None) -> "Given | None":
-        """None where no data are given, which a cell or a target must be of."""
-        if data is not None:
-            return cls(data, cell, target)
-        if cell is not None or target is not None:
+    def __post_init__(self) -> None:
+        if self.data is None and (self.cell is not None or self.target is not None):
             raise UserError("cell and target are of other data; give those too, or leave them out")
-        return None
 
 
 @dataclass(frozen=True)
@@ -66,10 +61,10 @@ class Cohort:
         """Roles by how alike users are: the EMD between where they measured."""
         target = _known(data, target) if target else data.users[0]
         others = _by_likeness(data, target)
-        similar, rest = tuple(others[:3]), others[3:]
+        # A single other user is similar; of several the last is dissimilar.
+        similar = others[: max(len(others) - 1, 1)][:3]
         dissimilar = others[-1] if len(others) > 1 else None
-        background = tuple(user for user in rest if user != dissimilar)
-        return cls(data, target, similar[: max(len(others) - 1, 1)], dissimilar, background)
+        return cls(data, target, tuple(similar), dissimilar, tuple(others[3:-1]))
 
     def users(self, roles: Sequence[str]) -> tuple[str, ...]:
         """The users that the roles stand for, in order of their names.
@@ -129,9 +124,9 @@ class Cohort:
 
 def _known(data: Measurements, user: str) -> str:
     """The user of that name, or whose name begins so."""
-    fitting = [each for each in data.users if each == user] or [
-        each for each in data.users if each.startswith(user)
-    ]
+    if user in data.users:
+        return user
+    fitting = [each for each in data.users if each.startswith(user)]
     if len(fitting) != 1:
         raise UserError(
             f"target {shown(user)} is {len(fitting)} users of the cell; choose one of: "

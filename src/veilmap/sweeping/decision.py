@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import zip_longest
 from statistics import fmean
 
 from veilmap.metrics.intervals import Interval, paired_interval
@@ -13,19 +14,21 @@ from veilmap.sweeping.selection import SweepRow
 _DECIMALS = 12
 
 
-class Outcome(Enum):
-    """What came of a claim."""
+class ClaimOutcome(Enum):
+    """What came of a claim, in words."""
 
-    HOLDS = "the whole interval of its effect is above zero"
-    FAILS = "the whole interval of its effect is below zero, or there is none in any seed"
-    UNDECIDED = "the interval of its effect has zero in it, or there are too few seeds"
-    UNKNOWN = "no run has the figures that it needs"
+    # The whole interval of its effect is above zero.
+    HOLDS = "holds"
+    # The whole interval of its effect is below zero, or there is no effect in any seed.
+    FAILS = "does not hold"
+    # The interval of its effect has zero in it, or there are too few seeds.
+    UNDECIDED = "undecided"
+    # No run has the figures that it needs.
+    UNKNOWN = "cannot be told"
 
     @property
     def words(self) -> str:
-        return {"FAILS": "does not hold", "UNKNOWN": "cannot be told"}.get(
-            self.name, self.name.lower()
-        )
+        return self.value
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Decision:
 
     claim: Claim
     attack: str | None
-    outcome: Outcome
+    outcome: ClaimOutcome
     effects: tuple[float, ...]
     interval: Interval | None
     values: tuple[float | None, ...]
@@ -64,20 +67,18 @@ def decide(claim: Claim, rows: Sequence[SweepRow], attack: str | None = None) ->
 
 def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
     """Of the numbers in each place, over the seeds that have one there."""
-    most = max(by_seed, key=len, default=())
-    places = ([each[i] for each in by_seed if i < len(each)] for i in range(len(most)))
-    known = ([value for value in place if value is not None] for place in places)
+    known = ([value for value in place if value is not None] for place in zip_longest(*by_seed))
     return tuple(fmean(place) if place else None for place in known)
 
 
-def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> Outcome:
+def _outcome(claim: Claim, effects: Sequence[float], interval: Interval | None) -> ClaimOutcome:
     if not effects:
-        return Outcome.UNKNOWN
+        return ClaimOutcome.UNKNOWN
     if claim.certain:
-        return Outcome.HOLDS if min(effects) > 0 else Outcome.FAILS
+        return ClaimOutcome.HOLDS if min(effects) > 0 else ClaimOutcome.FAILS
     if interval is None:
-        return Outcome.UNDECIDED
+        return ClaimOutcome.UNDECIDED
     if interval.low > 0:
-        return Outcome.HOLDS
+        return ClaimOutcome.HOLDS
     # No effect at all, in every seed, is no support for a claim that there is one.
-    return Outcome.FAILS if interval.high <= 0 else Outcome.UNDECIDED
+    return ClaimOutcome.FAILS if interval.high <= 0 else ClaimOutcome.UNDECIDED

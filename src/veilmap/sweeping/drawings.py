@@ -1,6 +1,8 @@
 """From the pictures of a spec and its figures to what is drawn."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,49 @@ from veilmap.report.draw_path import draw_way
 from veilmap.report.draw_places import PlacePanel, draw_places
 from veilmap.report.draw_tradeoff import TradeoffPanel, draw_tradeoffs
 from veilmap.sweeping.cohort import Cohort
-from veilmap.sweeping.pictures import Bars, Inspected, Lines, Path, Picture, Places, Tradeoff
+from veilmap.sweeping.pictures import Bars, DlgPath, Inspected, Lines, Picture, PlaceMaps, Tradeoff
 from veilmap.sweeping.selection import SweepRow, Where, agreeing, chosen, mean, numbers, values
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import SpecResult
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Our rows, and the published numbers that go with them."""
+
+    ours: Sequence[SweepRow]
+    published: Sequence[SweepRow]
+
+    def where(self, where: Where) -> "_Rows":
+        return _Rows(chosen(self.ours, where), agreeing(self.published, where))
+
+    def groups(self, keys: Sequence[str]) -> list[dict[str, Any]]:
+        """The combinations of some keys that our rows have, in their order."""
+        found = dict.fromkeys(
+            tuple((key, row.value(key)) for key in keys if row.value(key) is not None)
+            for row in self.ours
+        )
+        return [dict(pairs) for pairs in found]
+
+    def series(
+        self, figure: str, wheres: Sequence[Where]
+    ) -> tuple[tuple[tuple[float, ...], ...], tuple[float | None, ...]]:
+        """For each place the figures of all seeds, and the mean of the paper's."""
+        factor = figure_name(figure).factor
+        parts = [self.where(where) for where in wheres]
+        ours = (numbers(part.ours, figure) for part in parts)
+        papers = (mean(part.published, figure) for part in parts)
+        return (
+            tuple(tuple(factor * value for value in seeds) for seeds in ours),
+            tuple(None if value is None else factor * value for value in papers),
+        )
+
+    def reference(self, name: str | None, figure: str) -> tuple[float | None, str]:
+        """Random guesses are drawn where the figure is of their kind: the EMD beside an EMD."""
+        value = mean(self.ours, name) if name else None
+        if value is None or figure != EMD:
+            return None, ""
+        return value, "random guesses"
 
 
 class Drawings:
@@ -30,54 +71,41 @@ class Drawings:
     def __init__(self, cohort: Cohort, spec: Spec, result: SpecResult, attack: str) -> None:
         self._cohort, self._spec, self._result, self._attack = cohort, spec, result, attack
         self._numbers = [SweepRow(published) for published in spec.numbers]
-        self._ways: dict[type, Callable[[Any], Figure | None]] = {
-            Lines: self._lines,
-            Bars: self._bars,
-            Tradeoff: self._tradeoff,
-            Places: self._places,
-            Path: self._path,
-            Inspected: self._inspected,
-        }
 
+    @singledispatchmethod
     def draw(self, picture: Picture) -> Figure | None:
         """None where no run has what it shows."""
-        return self._ways[type(picture)](picture)
+        raise NotImplementedError(type(picture))
 
+    @draw.register
     def _lines(self, picture: Lines) -> Figure | None:
-        rows = chosen(self._result.of_attack(picture.table, self._attack), picture.where)
-        published = agreeing(self._numbers, picture.where)
+        of_attack = self._result.of_attack(picture.table, self._attack)
+        rows = _Rows(of_attack, self._numbers).where(picture.where)
         if picture.panel_keys:
-            panels = [
-                _one_panel(picture, own, chosen(rows, own), agreeing(published, own))
-                for own in _groups(rows, picture.panel_keys)
-            ]
+            groups = rows.groups(picture.panel_keys)
+            panels = [_panel_of_group(picture, own, rows.where(own)) for own in groups]
         else:
-            panels = [_panel(picture, figure, rows, published) for figure in picture.figures]
+            panels = [_panel_of_figure(picture, figure, rows) for figure in picture.figures]
         shown = [panel for panel in panels if panel.lines]
         return draw_lines(shown, self._spec.title) if shown else None
 
+    @draw.register
     def _bars(self, picture: Bars) -> Figure | None:
-        rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
-        groups, series = _groups(rows, picture.groups), _groups(rows, picture.bars)
-        panels = []
+        of_attack = self._result.of_attack("runs", self._attack)
+        rows = _Rows(chosen(of_attack, picture.where), self._numbers)
+        groups, series = rows.groups(picture.groups), rows.groups(picture.bars)
+        names, panels = tuple(map(_called, groups)), []
         for figure in picture.figures:
             bars = tuple(
-                Bar(
-                    _called(own),
-                    tuple(_values(chosen(rows, {**group, **own}), figure) for group in groups),
-                    tuple(
-                        _paper(agreeing(self._numbers, {**group, **own}), figure)
-                        for group in groups
-                    ),
-                )
+                Bar(_called(own), *rows.series(figure, [group | own for group in groups]))
                 for own in series
             )
             if any(bar.is_drawn for bar in bars):
-                names = tuple(map(_called, groups))
-                reference = _reference(rows, picture.reference, figure)
+                reference = rows.reference(picture.reference, figure)
                 panels.append(BarPanel("", figure_name(figure).label, names, bars, *reference))
         return draw_bars(panels, self._spec.title) if panels else None
 
+    @draw.register
     def _tradeoff(self, picture: Tradeoff) -> Figure | None:
         rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
         known = [row.as_dict() for row in rows if row.figure("rmse_db") is not None]
@@ -87,7 +115,8 @@ class Drawings:
         ]
         return draw_tradeoffs(known, panels, self._spec.title) if known else None
 
-    def _places(self, picture: Places) -> Figure | None:
+    @draw.register
+    def _places(self, picture: PlaceMaps) -> Figure | None:
         case = self._attack, self._cohort.target
         panels = [
             self._place_panel(picture, where, positions, rows)
@@ -98,7 +127,7 @@ class Drawings:
         return draw_places(panels, self._cohort.area, self._spec.title) if panels else None
 
     def _place_panel(
-        self, picture: Places, where: Where, positions: Positions, rows: Sequence[TrialRow]
+        self, picture: PlaceMaps, where: Where, positions: Positions, rows: Sequence[TrialRow]
     ) -> PlacePanel:
         target = self._cohort.target
         truth, chosen_m = positions.truth[target].by_round(), positions.chosen.get(target)
@@ -115,12 +144,12 @@ class Drawings:
             LocalData.join(points).xy_m,
             found.xy_m[is_shown],
             found.rounds[is_shown],
-            selected if selected is not None and len(selected) else None,
-            None,
-            np.array([each.centroid_m for each in points]) if picture.rounds else None,
+            selected,
+            centroid_m=np.array([each.centroid_m for each in points]) if picture.rounds else None,
         )
 
-    def _path(self, picture: Path) -> Figure | None:
+    @draw.register
+    def _path(self, picture: DlgPath) -> Figure | None:
         for positions, _ in self._kept(picture.where):
             path_m = positions.path_m
             if len(path_m):
@@ -131,6 +160,7 @@ class Drawings:
                 return draw_way(path_m, truth, self._cohort.area, heading)
         return None
 
+    @draw.register
     def _inspected(self, picture: Inspected) -> Figure:
         return picture_of_data(picture.picture, self._cohort.data)
 
@@ -140,81 +170,33 @@ class Drawings:
         return [(each.positions, each.rows) for each in fitting if each.positions is not None]
 
 
-def _panel(
-    picture: Lines, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
-) -> LinePanel:
-    """Of one figure, a line for each group."""
+def _panel_of_figure(picture: Lines, figure: str, rows: _Rows) -> LinePanel:
+    """A line for each group."""
     lines = (
-        _line(_called(own), picture.x, figure, chosen(rows, own), agreeing(published, own))
-        for own in _groups(rows, picture.lines)
+        _line(_called(own), picture.x, figure, rows.where(own))
+        for own in rows.groups(picture.lines)
     )
-    return LinePanel(
-        "",
-        figure_name(picture.x).label,
-        figure_name(figure).label,
-        tuple(line for line in lines if line.is_drawn),
-        picture.log_x,
-        picture.log_y,
-        *_reference(rows, picture.reference, figure),
-    )
+    return _panel(picture, "", figure, lines, *rows.reference(picture.reference, figure))
 
 
-def _one_panel(
-    picture: Lines, own: Mapping[str, Any], rows: Sequence[SweepRow], published: Sequence[SweepRow]
-) -> LinePanel:
-    """Of one group, a line for each figure; they are of one kind, and the first names the axis."""
+def _panel_of_group(picture: Lines, own: Where, rows: _Rows) -> LinePanel:
+    """A line for each figure; they are of one kind, and the first names the axis."""
     lines = (
-        _line(figure_name(figure).words, picture.x, figure, rows, published)
-        for figure in picture.figures
+        _line(figure_name(figure).words, picture.x, figure, rows) for figure in picture.figures
     )
-    return LinePanel(
-        _called(own),
-        figure_name(picture.x).label,
-        figure_name(picture.figures[0]).label,
-        tuple(line for line in lines if line.is_drawn),
-        picture.log_x,
-        picture.log_y,
-    )
+    return _panel(picture, _called(own), picture.figures[0], lines)
 
 
-def _line(
-    name: str, x: str, figure: str, rows: Sequence[SweepRow], published: Sequence[SweepRow]
-) -> Line:
-    places = tuple(values(rows, x))
-    return Line(
-        name,
-        places,
-        tuple(_values(chosen(rows, {x: place}), figure) for place in places),
-        tuple(_paper(agreeing(published, {x: place}), figure) for place in places),
-    )
+def _panel(picture: Lines, title: str, y: str, lines: Iterable[Line], *reference: Any) -> LinePanel:
+    x_label, y_label = figure_name(picture.x).label, figure_name(y).label
+    drawn = tuple(line for line in lines if line.is_drawn)
+    return LinePanel(title, x_label, y_label, drawn, picture.log_x, picture.log_y, *reference)
 
 
-def _groups(rows: Sequence[SweepRow], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """The combinations of some keys that the rows have, in their order."""
-    found = dict.fromkeys(
-        tuple((key, row.value(key)) for key in keys if row.value(key) is not None) for row in rows
-    )
-    return [dict(pairs) for pairs in found]
+def _line(name: str, x: str, figure: str, rows: _Rows) -> Line:
+    places = tuple(values(rows.ours, x))
+    return Line(name, places, *rows.series(figure, [{x: each} for each in places]))
 
 
-def _called(where: Mapping[str, Any]) -> str:
-    return ", ".join(str(value) for value in where.values())
-
-
-def _values(rows: Sequence[SweepRow], figure: str) -> tuple[float, ...]:
-    return tuple(figure_name(figure).factor * value for value in numbers(rows, figure))
-
-
-def _paper(published: Sequence[SweepRow], figure: str) -> float | None:
-    value = mean(published, figure)
-    return None if value is None else figure_name(figure).factor * value
-
-
-def _reference(
-    rows: Sequence[SweepRow], reference: str | None, figure: str
-) -> tuple[float | None, str]:
-    """Random guesses are drawn where the figure is of their kind: the EMD beside an EMD."""
-    value = mean(rows, reference) if reference else None
-    if value is None or figure != EMD:
-        return None, ""
-    return value, "random guesses"
+def _called(where: Where) -> str:
+    return ", ".join(map(str, where.values()))

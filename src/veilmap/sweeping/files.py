@@ -50,9 +50,11 @@ def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def draw_pictures(
-    sweep: Sweep, spec: Spec, result: SpecResult, attack: str, folder: Path
+    sweep: Sweep, spec: Spec, result: SpecResult, attack: str, folder: Path | None
 ) -> Iterator[str]:
-    """Draw and write the pictures of a spec; gives the name of each file."""
+    """Draw and write the pictures of a spec, if there is a folder; gives the name of each file."""
+    if folder is None:
+        return
     # Matplotlib is slow to load.
     from veilmap.canvas import png
     from veilmap.sweeping.drawings import Drawings

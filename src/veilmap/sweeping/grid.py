@@ -35,16 +35,17 @@ def planned(runs: Runs, cohort: Cohort, seeds: Sequence[int]) -> Iterator[Planne
     Raises:
         UserError: a setting of the spec is wrong, whatever the data.
     """
-    for keys, values in combinations(runs.over):
-        filled = _Filled(runs, {"name": runs.name, **keys}, {"target": cohort.target, **values})
-        roles = filled.roles  # outside: a fault of the spec is none of the data
+    for named, filling in combinations(runs.over):
+        keys, values = {"name": runs.name, **named}, {"target": cohort.target, **filling}
+        # Outside: a fault of the spec is none of the data.
+        roles = [str(fill(role, values)) for role in runs.users]
         try:
             users = cohort.users(roles)
         except UserError as error:
-            yield from (Planned(filled.keys, seed, why_not=str(error)) for seed in seeds)
+            yield from (Planned(keys, seed, why_not=str(error)) for seed in seeds)
             continue
         for seed in seeds:
-            yield Planned(filled.keys, seed, users, filled.trial(cohort, users, seed))
+            yield Planned(keys, seed, users, _trial(runs, values, cohort, users, seed))
 
 
 def combinations(over: Mapping[str, Values]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -74,41 +75,29 @@ def fill(text: Any, values: Mapping[str, Any]) -> Any:
         ) from None
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """One combination of a part of the grid."""
+def _trial(
+    runs: Runs, values: Mapping[str, Any], cohort: Cohort, users: tuple[str, ...], seed: int
+) -> Trial:
+    flat = {name: fill(value, values) for name, value in runs.settings.items()}
+    configuration = str(fill(runs.configuration, values))
+    settings = configure(RunSettings.of(**flat, seed=seed), configuration)
+    only, is_counted = runs.only_round, runs.measures == "data"
+    return Trial(
+        configuration="data" if is_counted else settings.configuration,
+        settings=settings,
+        targets=(cohort.target,),
+        attacks=_attacks(runs, values, cohort, seed) if runs.measures == "attack" else None,
+        area=cohort.area,
+        same_round=None if only is None else SameRound(only, runs.times),
+        counted=is_counted,
+        keep=frozenset(runs.keep),
+        # A name that the measurements of no other cohort have.
+        data=f"{cohort.data.source} {cohort.data.cells[0]} {'+'.join(users)}",
+    )
 
-    runs: Runs
-    keys: Mapping[str, Any]
-    values: Mapping[str, Any]
 
-    @property
-    def roles(self) -> list[str]:
-        return [str(fill(role, self.values)) for role in self.runs.users]
-
-    def trial(self, cohort: Cohort, users: tuple[str, ...], seed: int) -> Trial:
-        runs, settings = self.runs, self._settings(seed)
-        only, is_counted = runs.only_round, runs.measures == "data"
-        return Trial(
-            configuration="data" if is_counted else settings.configuration,
-            settings=settings,
-            targets=(cohort.target,),
-            attacks=self._attacks(cohort, seed) if runs.measures == "attack" else None,
-            area=cohort.area,
-            same_round=None if only is None else SameRound(only, runs.times),
-            counted=is_counted,
-            keep=frozenset(runs.keep),
-            data="+".join(users),
-        )
-
-    def _settings(self, seed: int) -> RunSettings:
-        flat = {name: fill(value, self.values) for name, value in self.runs.settings.items()}
-        return configure(
-            RunSettings.of(**flat, seed=seed), str(fill(self.runs.configuration, self.values))
-        )
-
-    def _attacks(self, cohort: Cohort, seed: int) -> AttackSettings:
-        flat = {name: fill(value, self.values) for name, value in self.runs.attacks.items()}
-        if self.runs.label is not None:
-            flat["label_dbm"] = cohort.mean_dbm(str(fill(self.runs.label, self.values)), seed)
-        return AttackSettings.of(**flat, target=cohort.target, seed=seed)
+def _attacks(runs: Runs, values: Mapping[str, Any], cohort: Cohort, seed: int) -> AttackSettings:
+    flat = {name: fill(value, values) for name, value in runs.attacks.items()}
+    if runs.label is not None:
+        flat["label_dbm"] = cohort.mean_dbm(str(fill(runs.label, values)), seed)
+    return AttackSettings.of(**flat, target=cohort.target, seed=seed)

@@ -57,7 +57,7 @@ class Tradeoff:
 
 
 @dataclass(frozen=True)
-class Places:
+class PlaceMaps:
     """Where the target was and what was found, one map for each part.
 
     Attributes:
@@ -70,7 +70,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Path:
+class DlgPath:
     """The way of one DLG attack; the run must keep it."""
 
     where: Where = field(default_factory=dict)
@@ -83,13 +83,13 @@ class Inspected:
     picture: Literal["map.png", "users.png", "top-cells.png", "similarity.png"]
 
 
-Picture = Lines | Bars | Tradeoff | Places | Path | Inspected
+Picture = Lines | Bars | Tradeoff | PlaceMaps | DlgPath | Inspected
 PICTURES: dict[str, type[Picture]] = {
     "lines": Lines,
     "bars": Bars,
     "tradeoff": Tradeoff,
-    "places": Places,
-    "path": Path,
+    "places": PlaceMaps,
+    "path": DlgPath,
     "data": Inspected,
 }
 

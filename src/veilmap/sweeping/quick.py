@@ -1,9 +1,7 @@
 """A sweep made small, to see that everything runs: its numbers mean nothing."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import polars as pl
 
@@ -37,7 +35,10 @@ def quick_data(data: Measurements, target: str) -> Measurements:
 
 def quick_plan(plan: Planned) -> Planned:
     """Few steps of DLG, coarse maps, and one attacked round in a week."""
-    return plan if plan.trial is None else replace(plan, trial=_quick_trial(plan.trial))
+    trial = plan.trial
+    if trial is None or trial.attacks is None:
+        return plan
+    return replace(plan, trial=replace(trial, attacks=_quick_attacks(trial.attacks, trial)))
 
 
 def _quick_runs(runs: Runs) -> Runs:
@@ -50,27 +51,18 @@ def _quick_runs(runs: Runs) -> Runs:
 
 def _ends(values: Values) -> Values:
     if isinstance(values, dict):
-        names = list(values)
-        return {name: values[name] for name in dict.fromkeys((names[0], names[-1]))}
+        return {name: values[name] for name in _ends(list(values))}
     return values if len(values) < 3 else [values[0], values[-1]]
-
-
-def _quick_trial(trial: Trial) -> Trial:
-    attacks = None if trial.attacks is None else _quick_attacks(trial.attacks, trial)
-    return replace(trial, attacks=attacks)
 
 
 def _quick_attacks(attacks: AttackSettings, trial: Trial) -> AttackSettings:
     rounds_in_a_week = round(_WEEK_S / parse_interval(trial.settings.task.interval))
     every = 1 if trial.same_round else max(rounds_in_a_week, 1)
     dlg, heatmap = attacks.dlg, attacks.heatmap
-    few: Mapping[str, Any] = {
-        "starts": min(dlg.starts, _STARTS),
-        "max_iterations": min(dlg.max_iterations, _ITERATIONS),
-    }
+    starts, iterations = min(dlg.starts, _STARTS), min(dlg.max_iterations, _ITERATIONS)
     return replace(
         attacks,
         who=replace(attacks.who, every=every),
-        dlg=replace(dlg, **few),
+        dlg=replace(dlg, starts=starts, max_iterations=iterations),
         heatmap=replace(heatmap, grid_cells=40, finest_m=_COARSE_M),
     )

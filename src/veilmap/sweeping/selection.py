@@ -67,10 +67,10 @@ def values(rows: Sequence[SweepRow], key: str) -> list[Any]:
     return [value for value in found if value is not None]
 
 
-def along(rows: Sequence[SweepRow], key: str, figure: str) -> list[tuple[Any, float]]:
+def along(rows: Sequence[SweepRow], key: str, figure: str) -> dict[Any, float]:
     """The mean figure for every value of a key that has one, in the order of the rows."""
-    means = ((each, mean(chosen(rows, {key: each}), figure)) for each in values(rows, key))
-    return [(each, value) for each, value in means if value is not None]
+    means = {each: mean(chosen(rows, {key: each}), figure) for each in values(rows, key)}
+    return {each: value for each, value in means.items() if value is not None}
 
 
 def fits(value_of: Any, where: Where) -> bool:

@@ -11,7 +11,6 @@ from veilmap.sweeping.claims import Claim, claim_of
 from veilmap.sweeping.pictures import Picture, picture_of
 
 Keep = Literal["found", "chosen", "path", "past", "gradient"]
-Measures = Literal["attack", "training", "data"]
 Values = list[Any] | dict[str, Any]
 Made = TypeVar("Made")
 
@@ -84,7 +83,7 @@ class Runs:
     only_round: int | None = None
     times: int = 1
     label: str | None = None
-    measures: Measures = "attack"
+    measures: Literal["attack", "training", "data"] = "attack"
     keep: tuple[Keep, ...] = ()
 
     def __post_init__(self) -> None:
@@ -157,7 +156,8 @@ def read_spec(path: Path, common: Mapping[str, Any] | None = None) -> Spec:
     if not file.runs:
         raise UserError(f"{path.name} has no runs; add a table [[runs]] with a name")
     faults: list[UserError] = []
-    runs = _made(file.runs, lambda table: _runs(table, file), faults)
+    shared = {"settings": file.settings, "attacks": file.attacks}
+    runs = _made(file.runs, lambda table: parse(Runs, merged(shared, table), "runs"), faults)
     claims = _made(file.claims, claim_of, faults)
     pictures = _made(file.pictures, picture_of, faults)
     refuse(UserError(f"{path.name}: {fault}") for fault in faults)
@@ -174,12 +174,6 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
             value = merged(under, value)
         found[name] = value
     return found
-
-
-def _runs(table: Mapping[str, Any], file: _File) -> Runs:
-    """A part of the grid on top of what all parts have in common."""
-    common = {"settings": file.settings, "attacks": file.attacks}
-    return parse(Runs, merged(common, table), "runs")
 
 
 def _made(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -81,7 +80,7 @@ def sweep(
     Raises:
         UserError: the file or the data do not allow it.
     """
-    given, wanted = Given.of(data, cell, target), seeds_of(seeds, quick)
+    given, wanted = Given(data, cell, target), seeds_of(seeds, quick)
     spec = spec if isinstance(spec, Spec) else read_spec(Path(spec))
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
@@ -100,15 +99,16 @@ def _write(folder: Path, work: Sweep, found: SpecResult) -> tuple[str, ...]:
         write_rows(folder, rows)
         attack = found.attacks[0] if found.attacks else ""
         names += draw_pictures(work, spec, found, attack, folder)
-    if rows and found.attacks:
-        names += _draw_frontier(folder, spec, found)
+    if found.attacks:
+        _draw_frontier(folder, spec, found)
+        names.append(FRONTIER)
     # Last: who finds it finds all of them.
-    about: dict[str, Any] = {"spec": spec.label, "versions": versions()}
+    about = {"spec": spec.label, "versions": versions()}
     write_json(folder / RESULTS, results(about, rows, []))
     return tuple(names)
 
 
-def _draw_frontier(folder: Path, spec: Spec, found: SpecResult) -> list[str]:
+def _draw_frontier(folder: Path, spec: Spec, found: SpecResult) -> None:
     """What each configuration hides against what it costs, one panel per attack."""
     from veilmap.canvas import png
     from veilmap.report.draw_tradeoff import draw_tradeoff
@@ -116,4 +116,3 @@ def _draw_frontier(folder: Path, spec: Spec, found: SpecResult) -> list[str]:
     attacked = [row.as_dict() for row in found.rows() if row.value("attack") in found.attacks]
     drawn = draw_tradeoff(attacked, EMD, "EMD, √m: up is private", spec.title)
     write_whole(folder / FRONTIER, png(drawn))
-    return [FRONTIER]

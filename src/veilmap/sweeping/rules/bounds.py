@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
+from veilmap.sweeping.rules.rule import Rule
 from veilmap.sweeping.selection import SweepRow, Where, chosen, mean, numbers
 
 
 @dataclass(frozen=True)
-class AtLeast:
+class AtLeast(Rule):
     """The figure is above a bound in every row that fits."""
 
-    figure: str
     where: Where
     bound: float
-    joint: ClassVar[str] = ", "
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         (least,) = self.values(rows)
@@ -25,13 +23,11 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
-class AtMost:
+class AtMost(Rule):
     """The figure is below a bound in every row that fits."""
 
-    figure: str
     where: Where
     bound: float
-    joint: ClassVar[str] = ", "
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         (most,) = self.values(rows)
@@ -42,14 +38,12 @@ class AtMost:
 
 
 @dataclass(frozen=True)
-class SameAs:
+class SameAs(Rule):
     """The figure, mean over the rows that fit, differs from a number by less than a margin."""
 
-    figure: str
     where: Where
     to: float
     margin: float
-    joint: ClassVar[str] = ", "
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         (value,) = self.values(rows)

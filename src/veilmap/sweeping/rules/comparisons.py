@@ -3,21 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf, isfinite
-from typing import ClassVar
+from math import isnan, nan
 
 from veilmap.errors import UserError
+from veilmap.sweeping.rules.rule import Rule
 from veilmap.sweeping.selection import SweepRow, Where, chosen, mean, numbers
 
 
 @dataclass(frozen=True)
-class Above:
+class Above(Rule):
     """The figure is larger here than there; means, where several rows fit."""
 
-    figure: str
     high: Where
     low: Where
-    joint: ClassVar[str] = " against "
+    joint = " against "
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         high, low = self.values(rows)
@@ -28,12 +27,11 @@ class Above:
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(Rule):
     """The figure rises from each part to the next; the smallest of the rises decides."""
 
-    figure: str
     order: tuple[Where, ...]
-    joint: ClassVar[str] = " → "
+    joint = " → "
 
     def __post_init__(self) -> None:
         if len(self.order) < 2:
@@ -50,20 +48,19 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(Rule):
     """The figure is at most so many times the figure elsewhere, or another figure of the same rows.
 
     Specs write the first as ``ratio`` with ``low`` and ``high``, the second as ``fraction`` with
     ``where`` and ``of``.
     """
 
-    figure: str
     at_most: float
     low: Where | None = None
     high: Where | None = None
     where: Where | None = None
     of: str | None = None
-    joint: ClassVar[str] = " against "
+    joint = " against "
 
     def __post_init__(self) -> None:
         given = tuple(each is not None for each in (self.low, self.high, self.where, self.of))
@@ -77,22 +74,36 @@ class Ratio:
         return None if part is None or whole is None else self.at_most * whole - part
 
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
-        here, there = chosen(rows, self.low or self.where or {}), self.high or self.where or {}
-        return [mean(here, self.figure), mean(chosen(rows, there), self.of or self.figure)]
+        here, there = (chosen(rows, part or self.where or {}) for part in (self.low, self.high))
+        return [mean(here, self.figure), mean(there, self.of or self.figure)]
 
 
 @dataclass(frozen=True)
-class Undominated:
-    """Our most private row is on the frontier: none of the others is as private and costs less.
+class Priced(Rule):
+    """A claim about prices, such as the RMSE, at the privacy that the figure ``private`` gives."""
 
-    The effect is 1 or -1; the figure is the price, such as the RMSE.
-    """
-
-    figure: str
     ours: Where
     others: Where
     private: str
-    joint: ClassVar[str] = " against "
+    joint = " against "
+
+    def hides(self, row: SweepRow) -> float:
+        """How private a row is; NaN, which no bound allows, if that is not known."""
+        value = row.figure(self.private)
+        return nan if value is None else value
+
+    def least(self, rows: Sequence[SweepRow], where: Where, at_least: float) -> float | None:
+        """The least price among the rows that are private enough."""
+        enough = [row for row in chosen(rows, where) if self.hides(row) >= at_least]
+        return min(numbers(enough, self.figure), default=None)
+
+
+@dataclass(frozen=True)
+class Undominated(Priced):
+    """Our most private row is on the frontier: none of the others is as private and costs less.
+
+    The effect is 1 or -1.
+    """
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         ours, others = self.values(rows)
@@ -102,45 +113,23 @@ class Undominated:
 
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         """Our price, and the least of those that are as private."""
-        known = [row for row in rows if numbers([row], self.private)]
-        mine = chosen(known, self.ours)
-        if not mine:
+        ours = [row for row in chosen(rows, self.ours) if not isnan(self.hides(row))]
+        if not ours:
             return [None, None]
-        best = max(mine, key=self._hides)
-        others = chosen(known, self.others)
-        rivals = [row for row in others if self._hides(row) >= self._hides(best)]
-        return [best.figure(self.figure), min(numbers(rivals, self.figure), default=None)]
-
-    def _hides(self, row: SweepRow) -> float:
-        (value,) = numbers([row], self.private)
-        return value
+        best = max(ours, key=self.hides)
+        return [best.figure(self.figure), self.least(rows, self.others, self.hides(best))]
 
 
 @dataclass(frozen=True)
-class Cheapest:
-    """Of all rows private enough, one of ours has the least figure, such as the RMSE."""
+class Cheapest(Priced):
+    """Of all rows private enough, one of ours has the least figure."""
 
-    figure: str
-    ours: Where
-    others: Where
-    private: str
     at_least: float
-    joint: ClassVar[str] = " against "
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         ours, others = self.values(rows)
-        if ours is None and others is None:
-            return None
-        difference = (inf if others is None else others) - (inf if ours is None else ours)
-        # Only one side is private enough at any price.
-        return difference if isfinite(difference) else None
+        # Only one side, or none, is private enough at any price.
+        return None if ours is None or others is None else others - ours
 
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
-        return [self._least(chosen(rows, where)) for where in (self.ours, self.others)]
-
-    def _least(self, rows: Sequence[SweepRow]) -> float | None:
-        enough = [row for row in rows if self._is_private(row)]
-        return min(numbers(enough, self.figure), default=None)
-
-    def _is_private(self, row: SweepRow) -> bool:
-        return any(value >= self.at_least for value in numbers([row], self.private))
+        return [self.least(rows, where, self.at_least) for where in (self.ours, self.others)]

@@ -4,24 +4,25 @@ The effect is above zero if the claim is true of that seed; how sure that is, se
 Published numbers are rows as well, so that they go the same way.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
 
 from veilmap.sweeping.selection import SweepRow
 
 
-class Rule(Protocol):
-    """What a claim's figures must be like."""
+@dataclass(frozen=True)
+class Rule(ABC):
+    """What a claim's figures must be like; ``figure`` is what the rows call them."""
 
+    figure: str
     # How the numbers are joined in a table: 7.0 against 9.7.
-    joint: ClassVar[str]
+    joint = ", "
 
-    @property
-    def figure(self) -> str:
-        """As the rows call it."""
-
+    @abstractmethod
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         """Above zero if true, in the figure's unit; None if these rows cannot tell."""
 
+    @abstractmethod
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         """The numbers that are compared, in the order of the statement."""
