@@ -52,9 +52,9 @@ class FileNode:
         return sent
 
     def _answered(self, request: Request) -> Sent | None:
-        place = self._settings.node
-        data = read(place.data, self._settings.columns, self._settings.reading)
-        user = the_user(data, place.user, place.data)
+        own = self._settings.node
+        data = read(own.data, self._settings.columns, self._settings.reading)
+        user = the_user(data, own.user, own.data)
         rounds = own_rounds(data, user, request.campaign)
         with alone(self._settings.ledger):
             ledger = self._opened()

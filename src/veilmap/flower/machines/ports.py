@@ -2,7 +2,6 @@
 
 import socket
 import time
-from contextlib import closing
 from dataclasses import dataclass
 
 from veilmap.errors import UserError, out_of_range, shown
@@ -66,10 +65,9 @@ def answers(address: Address) -> bool:
 
 def free_port() -> int:
     """A port of the loopback address that nothing uses at the moment."""
-    with closing(socket.socket()) as trial:
+    with socket.socket() as trial:
         trial.bind((LOOPBACK, 0))
-        port: int = trial.getsockname()[1]
-    return port
+        return int(trial.getsockname()[1])
 
 
 def _fault(address: Address) -> OSError | None:
@@ -77,7 +75,7 @@ def _fault(address: Address) -> OSError | None:
         family, *_, place = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        with closing(socket.socket(family)) as trial:
+        with socket.socket(family) as trial:
             # As the servers do: a closing connection does not block a port.
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(place)

@@ -8,13 +8,7 @@ from pathlib import Path
 
 import httpx
 from flwr.common.serde import fab_to_proto
-from flwr.proto.control_pb2 import (
-    ListRunsRequest,
-    StartRunRequest,
-    StopRunRequest,
-    StreamLogsRequest,
-    StreamLogsResponse,
-)
+from flwr.proto import control_pb2
 from flwr.supercore.fab import Fab
 
 from veilmap.errors import UserError
@@ -23,8 +17,8 @@ from veilmap.flower.machines.bundle import RunConfig, build, project
 from veilmap.flower.machines.control import control
 from veilmap.flower.machines.server_folder import ServerFolder
 
+COMPLETED, FAILED = "completed", "failed"
 _FINISHED = "finished"
-_COMPLETED = "completed"
 _PATIENCE_S = 120.0
 _PAUSE_S = 1.0
 
@@ -47,10 +41,6 @@ class RunStatus:
     def finished(self) -> bool:
         return self.status == _FINISHED
 
-    @property
-    def completed(self) -> bool:
-        return self.outcome == _COMPLETED
-
 
 def submit(path: Path, run_config: RunConfig) -> int:
     """Start a run with these settings; returns its id."""
@@ -61,13 +51,13 @@ def submit(path: Path, run_config: RunConfig) -> int:
     write_whole(folder.app / "pyproject.toml", project(run_config).encode())
     fab = Fab(hashlib.sha256(content).hexdigest(), content, {})
     with control(folder) as client:
-        return client.StartRun(StartRunRequest(fab=fab_to_proto(fab))).run_id
+        return client.StartRun(control_pb2.StartRunRequest(fab=fab_to_proto(fab))).run_id
 
 
 def status(path: Path, run_id: int) -> RunStatus:
     """The status of the run."""
     with control(ServerFolder(path)) as client:
-        runs = client.ListRuns(ListRunsRequest(run_id=run_id)).run_dict
+        runs = client.ListRuns(control_pb2.ListRunsRequest(run_id=run_id)).run_dict
     if run_id not in runs:
         raise UserError(f"there is no run {run_id}; choose one of 'flwr ls'")
     found = runs[run_id].status
@@ -77,16 +67,16 @@ def status(path: Path, run_id: int) -> RunStatus:
 def stop(path: Path, run_id: int) -> None:
     """End the run; what it wrote stays."""
     with control(ServerFolder(path)) as client:
-        client.StopRun(StopRunRequest(run_id=run_id))
+        client.StopRun(control_pb2.StopRunRequest(run_id=run_id))
 
 
 def stop_all(path: Path) -> list[int]:
     """End every run that is not finished; returns their ids."""
     with control(ServerFolder(path)) as client:
-        found = client.ListRuns(ListRunsRequest()).run_dict
+        found = client.ListRuns(control_pb2.ListRunsRequest()).run_dict
         going = [run_id for run_id, run in found.items() if run.status.status != _FINISHED]
         for run_id in going:
-            client.StopRun(StopRunRequest(run_id=run_id))
+            client.StopRun(control_pb2.StopRunRequest(run_id=run_id))
     return going
 
 
@@ -98,19 +88,15 @@ def follow(path: Path, run_id: int) -> Iterator[str]:
     after, unanswered_since = 0.0, time.monotonic()
     while True:
         try:
-            for part in _log(path, run_id, after):
-                yield from part.log_output.splitlines()
-                after, unanswered_since = part.latest_timestamp, time.monotonic()
+            with control(ServerFolder(path)) as client:
+                request = control_pb2.StreamLogsRequest(run_id=run_id, after_timestamp=after)
+                for part in client.StreamLogs(request):
+                    yield from part.log_output.splitlines()
+                    after, unanswered_since = part.latest_timestamp, time.monotonic()
             if status(path, run_id).finished:
                 return
         except UserError as error:
-            if not isinstance(error.__cause__, httpx.TransportError):
-                raise
-            if time.monotonic() - unanswered_since > _PATIENCE_S:
+            waited_s = time.monotonic() - unanswered_since
+            if not isinstance(error.__cause__, httpx.TransportError) or waited_s > _PATIENCE_S:
                 raise
         time.sleep(_PAUSE_S)
-
-
-def _log(path: Path, run_id: int, after: float) -> Iterator[StreamLogsResponse]:
-    with control(ServerFolder(path)) as client:
-        yield from client.StreamLogs(StreamLogsRequest(run_id=run_id, after_timestamp=after))

@@ -1,7 +1,10 @@
 """The server's machine: SuperLink, SuperExec and gate, kept running."""
 
+import ssl
 from collections.abc import Sequence
 from pathlib import Path
+
+import httpx
 
 from veilmap.errors import UserError
 from veilmap.flower.machines import certificates
@@ -10,8 +13,7 @@ from veilmap.flower.machines.guard import SERVER_COMMAND, write_commands
 from veilmap.flower.machines.ports import LOOPBACK, Address, answers, refuse_taken
 from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.server_folder import ServerFolder
-from veilmap.flower.machines.superlink import door, superexec, superlink
-from veilmap.flower.machines.supervision import Children, Say, stop_signals
+from veilmap.flower.machines.supervision import Children, Program, Say, stop_signals
 
 # The ports that Flower's users know: nodes at 9092, the operator at 9093.
 LISTEN = Address(LOOPBACK, 9092)
@@ -40,17 +42,14 @@ def serve(
     folder = ServerFolder(path.resolve())
     with held_privately(folder.path, "veilmap flower serve"), stop_signals() as stop:
         keys = certificates.obtain(folder.keys, _reachable(hosts, listen))
-        refuse_taken(Address(LOOPBACK, port), "--port")
+        inside = Address(LOOPBACK, port)
+        refuse_taken(inside, "--port")
         refuse_taken(listen, "--listen")
         folder.prepare(port)
         environment = flower_environment(
             folder.flower_home, write_commands(folder.commands, SERVER_COMMAND)
         )
-        programs = [
-            superlink(folder, port),
-            superexec(folder, port),
-            door(folder, port, listen),
-        ]
+        programs = _programs(folder, inside, listen)
         with Children(programs, environment, folder.logs, say) as children:
             ready = False
             while not stop.is_set():
@@ -74,3 +73,55 @@ def _refuse_hopeless(children: Children, folder: ServerFolder, ready: bool) -> N
         raise UserError(
             f"the SuperLink does not start; read {folder.logs / 'superlink.log'} for its reason"
         )
+
+
+def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Program]:
+    """The SuperLink, which keeps nodes, messages and runs in a file, and what works with it.
+
+    ``--isolation process``: the app of a run belongs to our own SuperExec instead of the
+    SuperLink, and goes on when the SuperLink dies and comes back.
+    """
+    keys = folder.certificates
+    superlink = Program(
+        "superlink",
+        "flwr.superlink.cli:flower_superlink",
+        (
+            *("--host", inside.host, "--port", str(inside.port)),
+            *("--ssl-ca-certfile", str(keys.ca)),
+            *("--ssl-certfile", str(keys.server), "--ssl-keyfile", str(keys.server_key)),
+            "--enable-supernode-auth",
+            *("--database", str(folder.database)),
+            *("--isolation", "process"),
+            # Without it any user of this machine can take tasks away from our SuperExec.
+            *("--superexec-auth-secret-file", str(folder.secret)),
+            "--disable-runtime-dependency-installation",
+        ),
+    )
+    superexec = Program(
+        "superexec",
+        "flwr.supercore.cli:flower_superexec",
+        (
+            *("--runtime-api-address", str(inside), "--root-certificates", str(keys.ca)),
+            *("--superexec-auth-secret-file", str(folder.secret)),
+        ),
+        ready=lambda: _healthy(inside, keys.ca),
+    )
+    gate = Program(
+        "gate",
+        "veilmap.flower.machines.proxy:main",
+        (
+            *(listen.host, str(listen.port), str(inside.port)),
+            *(str(keys.ca), str(keys.server), str(keys.server_key)),
+        ),
+        ready=lambda: _healthy(inside, keys.ca),
+    )
+    return [superlink, superexec, gate]
+
+
+def _healthy(superlink: Address, ca: Path) -> bool:
+    trust = ssl.create_default_context(cafile=ca)
+    try:
+        answer = httpx.get(f"https://{superlink}/health", verify=trust, timeout=5, trust_env=False)
+    except httpx.TransportError:
+        return False
+    return answer.is_success
