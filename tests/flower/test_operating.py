@@ -10,7 +10,7 @@ from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.runs import RunStatus
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.operating import operate
-from veilmap.flower.server_app import Assignment
+from veilmap.flower.strategy import Assignment
 
 COMPLETED, FAILED = RunStatus("finished", "completed", ""), RunStatus("finished", "failed", "why")
 LOG = ("\x1b[92mINFO \x1b[0m:      \t├── x", "\x1b[92mINFO \x1b[0m:      round 1: 3 updates")

@@ -12,7 +12,7 @@ from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.private_files import alone
 from veilmap.flower.machines.supervision import TELL
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Sent, respond, steps_for
+from veilmap.flower.node import Request, Update, respond, steps_for
 from veilmap.flower.node_app import node_app
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import own_rounds, the_user
@@ -43,23 +43,19 @@ class FileNode:
         with _telling(request), alone(self._settings.ledger):
             steps_for(request, self.minimum, self._opened(), time.time())
 
-    def answer(self, request: Request) -> Sent | None:
+    def answer(self, request: Request) -> Update | None:
         """The update to send; the ledger is on the disk before the update is sent."""
         with _telling(request):
-            sent = self._answered(request)
+            own = self._settings.node
+            data = read(own.data, self._settings.columns, self._settings.reading)
+            user = the_user(data, own.user, own.data)
+            rounds = own_rounds(data, user, request.campaign)
+            with alone(self._settings.ledger):
+                ledger = self._opened()
+                sent, after = respond(request, self.minimum, ledger, rounds, user, time.time())
+                after.save(self._settings.ledger)
         points = counted(sent.n, "point") if sent else ""
         tell(request, f"an update of {points}" if sent else "too few points, nothing sent")
-        return sent
-
-    def _answered(self, request: Request) -> Sent | None:
-        own = self._settings.node
-        data = read(own.data, self._settings.columns, self._settings.reading)
-        user = the_user(data, own.user, own.data)
-        rounds = own_rounds(data, user, request.campaign)
-        with alone(self._settings.ledger):
-            ledger = self._opened()
-            sent, after = respond(request, self.minimum, ledger, rounds, user, time.time())
-            after.save(self._settings.ledger)
         return sent
 
     @contextmanager

@@ -12,7 +12,7 @@ from veilmap.flower.machines import runs
 from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.machines.supervision import on_stop_signals
-from veilmap.flower.server_app import Assignment
+from veilmap.flower.strategy import Assignment
 
 # How often a failing run is restarted without a finished round in between.
 TRIES = 3

@@ -12,7 +12,7 @@ from veilmap.federation.map_family import dense_network
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Sent, respond, steps_for
+from veilmap.flower.node import Request, Update, respond, steps_for
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.secure.stages import Stage, from_record, to_record
 from veilmap.flower.sum_messages import SECURE
@@ -82,7 +82,7 @@ class Person:
         """Raise ``RefusalError`` if there is a reason to."""
         steps_for(request, self.minimum, self._ledger, NEVER_TOO_EARLY)
 
-    def answer(self, request: Request) -> Sent | None:
+    def answer(self, request: Request) -> Update | None:
         """The update to send."""
         data = self.rounds, self.user
         return respond(request, self.minimum, self._ledger, *data, NEVER_TOO_EARLY)[0]

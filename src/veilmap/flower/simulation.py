@@ -21,9 +21,9 @@ from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import CONFIG, messages
 from veilmap.flower.node_app import node_app
-from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.server_app import carry_out
 from veilmap.flower.simulated import Person, campaign_of, people_of
-from veilmap.flower.strategy import connected
+from veilmap.flower.strategy import Assignment, connected
 from veilmap.study.prepare import Prepared
 from veilmap.study.results import settings_record
 
