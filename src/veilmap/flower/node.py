@@ -91,12 +91,7 @@ def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) 
 
 
 def respond(
-    request: Request,
-    minimum: Minimum,
-    ledger: Ledger,
-    rounds: OwnRounds,
-    user: str,
-    now_s: float,
+    request: Request, minimum: Minimum, ledger: Ledger, rounds: OwnRounds, user: str, now_s: float
 ) -> tuple[Update | None, Ledger]:
     """Lines 15-22 of Algorithm 1 on the node, and the ledger with this answer in it.
 

@@ -46,20 +46,16 @@ def _discreet(
     """
 
     def handle(message: Message, context: Context) -> Message:
-        content = _said(lambda: step(message, context, node_of(context)))
+        content = refusal(FAILED)
+        try:
+            content = step(message, context, node_of(context))
+        except (RefusalError, RoundError) as why:
+            log.info("kept out of this round: %s", why)
+            content = refusal(str(why))
+        except UserError as error:
+            log.error("cannot answer: %s", error)
+        except Exception:
+            log.exception("cannot answer")
         return Message(content, reply_to=message)
 
     return handle
-
-
-def _said(step: Callable[[], RecordDict]) -> RecordDict:
-    try:
-        return step()
-    except (RefusalError, RoundError) as why:
-        log.info("kept out of this round: %s", why)
-        return refusal(str(why))
-    except UserError as error:
-        log.error("cannot answer: %s", error)
-    except Exception:
-        log.exception("cannot answer")
-    return refusal(FAILED)

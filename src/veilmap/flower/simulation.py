@@ -119,14 +119,14 @@ def _ray(cluster: str | None, cpus: int | None) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # The behaviour that Ray announces in a warning.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    own: dict[str, Any] = {"num_cpus": cpus, "_node_ip_address": LOOPBACK}
+    where: dict[str, Any] = {"address": cluster}
     if not cluster:
+        where = {"num_cpus": cpus, "_node_ip_address": LOOPBACK}
         # Ray replaces the loopback address by a public one unless this variable says that the
         # machine is not part of a cluster; Ray reads it when it is imported.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     import ray
 
-    where = {"address": cluster} if cluster else own
     ray.init(include_dashboard=False, logging_level=logging.WARNING, **where)
     try:
         here = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]

@@ -113,11 +113,10 @@ class SignalMapStrategy(FedAvg):
         # For a node that is gone, Flower itself sends an error; of two answers of a node one is
         # used.
         answers = {each.metadata.src_node_id: each for each in replies}
-        asked = [each for node, each in answers.items() if node in self._asked]
+        answered = [node for node in self._asked if node in answers]
         # Sorted by name, so that the order of arrival changes nothing.
-        for message in sorted(asked, key=self._sender):
-            name = self._sender(message)
-            update = unpack(message)
+        for node in sorted(answered, key=self._asked.__getitem__):
+            name, update = self._asked[node], unpack(answers[node])
             if isinstance(update, str):
                 left_out[name] = update
                 continue
@@ -197,9 +196,6 @@ class SignalMapStrategy(FedAvg):
 
     def _what(self, outcome: RoundOutcome) -> str:
         return counted(len(outcome.users), "update")
-
-    def _sender(self, message: Message) -> str:
-        return self._asked[message.metadata.src_node_id]
 
 
 def connected(grid: Grid, count: int) -> list[int]:

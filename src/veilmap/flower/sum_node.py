@@ -10,13 +10,7 @@ from veilmap.flower.secure.keys import PublicKeys
 from veilmap.flower.secure.participant import advertise, mask, share, unmask
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.stages import Shared, Stage
-from veilmap.flower.sum_messages import (
-    MASKED,
-    names_round,
-    rows_of,
-    rows_record,
-    threshold_of,
-)
+from veilmap.flower.sum_messages import MASKED, names_round, rows_of, rows_record, threshold_of
 
 
 def on_advertise(message: Message, context: Context, node: ClientNode) -> RecordDict:

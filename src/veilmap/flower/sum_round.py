@@ -52,8 +52,9 @@ class SecureRound:
         request = ask(self._request)
         asked = self._exchange(ADVERTISE, dict.fromkeys(nodes, request))
         keys = self._read(asked, lambda node, content: PublicKeys.of(rows_of(content)[node]))
-        roster = self._roster_of(keys)
-        told = rows_record({node: each.raw for node, each in keys.items()}, roster.threshold)
+        threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
+        roster = Roster(names_round(self._request), keys, threshold)
+        told = rows_record({node: each.raw for node, each in keys.items()}, threshold)
         sealed = self._exchange(SHARE, dict.fromkeys(keys, told))
         shared = self._read(sealed, lambda node, content: _rows_for({*keys} - {node}, content))
         self._roster, self._shared = roster, frozenset(shared)
@@ -76,10 +77,6 @@ class SecureRound:
         answered = self._exchange(UNMASK, dict.fromkeys(masked, stayed))
         shares = self._read(answered, lambda _, content: _shares(sizes, content))
         return reveal(self._roster, self._shared, masked, shares)
-
-    def _roster_of(self, keys: Mapping[int, PublicKeys]) -> Roster:
-        threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
-        return Roster(names_round(self._request), keys, threshold)
 
     def _exchange(self, step: str, contents: Mapping[int, RecordDict]) -> dict[int, RecordDict]:
         sent = messages(contents, step, self._request.t)

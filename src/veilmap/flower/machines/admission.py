@@ -44,7 +44,7 @@ def admit(path: Path, public_key: Path, name: str) -> int:
     return node_id
 
 
-def expel(path: Path, name: str) -> int:
+def expel(path: Path, name: str) -> None:
     """Expel the node with this name for good: its key is not admitted again."""
     folder = ServerFolder(path)
     names = read_names(path)
@@ -57,7 +57,6 @@ def expel(path: Path, name: str) -> int:
         client.UnregisterNode(UnregisterNodeRequest(node_id=ids[0]))
     rest = {str(node_id): known for node_id, known in names.items() if known != name}
     write_json(folder.nodes, rest)
-    return ids[0]
 
 
 def nodes(path: Path) -> list[AdmittedNode]:

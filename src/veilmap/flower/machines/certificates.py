@@ -5,6 +5,7 @@ EC P-256 throughout: every TLS library takes it, and a handshake costs a small n
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -159,10 +160,9 @@ def _load(path: Path) -> x509.Certificate:
 
 
 def _load_key(path: Path) -> PrivateKey:
-    try:
+    key = None
+    with suppress(OSError, ValueError):
         key = serialization.load_pem_private_key(path.read_bytes(), None)
-    except (OSError, ValueError):
-        key = None
     if not isinstance(key, PrivateKey):
         raise UserError(
             f"{path} is no readable key, and a new server certificate needs it; put it back, or "

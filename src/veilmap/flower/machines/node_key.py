@@ -1,5 +1,6 @@
 """The key pair that identifies a node to the server."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -46,10 +47,9 @@ def load_public(path: Path) -> ec.EllipticCurvePublicKey:
         raise UserError(
             f"{path} is a private key, which must not leave its node; take the .pub file beside it"
         )
-    try:
+    key = None
+    with suppress(ValueError, UnsupportedAlgorithm):
         key = serialization.load_ssh_public_key(text)
-    except (ValueError, UnsupportedAlgorithm):
-        key = None
     if not isinstance(key, ec.EllipticCurvePublicKey):
         raise UserError(
             f"{path} is no public key of a node (ecdsa-sha2-nistp384 ...); take the .pub file "

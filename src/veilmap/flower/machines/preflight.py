@@ -81,9 +81,8 @@ def knock(door: Door, last_node_id: int | None = None) -> tuple[PreflightResult,
     except httpx.HTTPStatusError as error:
         return _answer(error), None
     except httpx.TransportError as error:
-        untrusted = isinstance(error.__cause__ or error, ssl.SSLError) or "CERTIFICATE" in str(
-            error
-        )
+        in_tls = isinstance(error.__cause__ or error, ssl.SSLError)
+        untrusted = in_tls or "CERTIFICATE" in str(error)
         return (PreflightResult.NOT_TRUSTED if untrusted else PreflightResult.UNREACHABLE), None
     except ValueError:
         return PreflightResult.BROKEN, None

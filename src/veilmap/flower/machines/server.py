@@ -23,12 +23,7 @@ _HOPELESS = 5
 
 
 def serve(
-    path: Path,
-    say: Say,
-    *,
-    hosts: Sequence[str] = (),
-    port: int = PORT,
-    listen: Address = LISTEN,
+    path: Path, say: Say, *, hosts: Sequence[str] = (), port: int = PORT, listen: Address = LISTEN
 ) -> None:
     """Run the server until SIGTERM or Ctrl-C.
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from logging import makeLogRecord
 from logging.handlers import RotatingFileHandler
@@ -51,24 +51,16 @@ class Program:
     ready: Callable[[], bool] = field(default=lambda: True, repr=False)
 
 
-class Children:
+class Children(ExitStack):
     """The processes of one supervisor; leaving the block ends them all, the last one first."""
 
     def __init__(
-        self,
-        programs: Sequence[Program],
-        environment: Mapping[str, str],
-        logs: Path,
-        say: Say,
+        self, programs: Sequence[Program], environment: Mapping[str, str], logs: Path, say: Say
     ) -> None:
+        super().__init__()
         self._children = [_Child(program, environment, logs, say) for program in programs]
-
-    def __enter__(self) -> "Children":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for child in reversed(self._children):
-            child.end()
+        for child in self._children:
+            self.callback(child.end)
 
     def tend(self) -> None:
         """Start what is not running and may start; called repeatedly."""
@@ -94,10 +86,8 @@ class _Child:
         self.deaths = 0
         self._program = program
         self._environment = environment
-        path = private_folder(logs) / f"{program.name}.log"
-        self._log = RotatingFileHandler(
-            path, maxBytes=_LOG_BYTES, backupCount=_LOGS_KEPT, delay=True
-        )
+        log = private_folder(logs) / f"{program.name}.log"
+        self._log = RotatingFileHandler(log, "a", _LOG_BYTES, _LOGS_KEPT, delay=True)
         self._say = say
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -131,8 +121,8 @@ class _Child:
             start_new_session=True,
         )
         self._started_at = time.monotonic()
-        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,))
-        self._reader.daemon = True
+        lines = self._process.stdout
+        self._reader = threading.Thread(target=self._read, args=(lines,), daemon=True)
         self._reader.start()
 
     def _read(self, lines: IO[str]) -> None:
