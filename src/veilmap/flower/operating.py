@@ -6,17 +6,19 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from flwr.common.constant import SubStatus
+from flwr.supercore.run import RunStatus
+
 from veilmap.errors import UserError
 from veilmap.flower.journal import finished_rounds
 from veilmap.flower.machines import runs
 from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.machines.server_folder import ServerFolder
-from veilmap.flower.machines.supervision import on_stop_signals
+from veilmap.flower.machines.supervision import COLOUR, on_stop_signals
 from veilmap.flower.strategy import Assignment
 
 # How often a failing run is restarted without a finished round in between.
 TRIES = 3
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # The strategy's messages in Flower's log, after the level.
 _OURS = re.compile(r"[A-Z]+\s*:\s+((?:round \d+|waiting).*)")
 
@@ -45,18 +47,18 @@ def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> 
     while True:
         done = finished_rounds(out)
         ended = _followed(state, runs.submit(state, asdict(assignment)), say)
-        if ended.outcome == runs.COMPLETED:
+        if ended.sub_status == SubStatus.COMPLETED:
             return
         vain = 0 if finished_rounds(out) > done else vain + 1
-        if ended.outcome != runs.FAILED or vain == TRIES:
+        if ended.sub_status != SubStatus.FAILED or vain == TRIES:
             raise UserError(
-                f"the run {ended.outcome or 'ended'}: {ended.details or 'no reason given'}; the "
+                f"the run {ended.sub_status or 'ended'}: {ended.details or 'no reason given'}; the "
                 f"same command goes on from what {out} holds; logs: {ServerFolder(state).logs}"
             )
         say(f"the run failed ({ended.details}); it goes on after round {finished_rounds(out)}")
 
 
-def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> runs.RunStatus:
+def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> RunStatus:
     stopped = threading.Event()
 
     def stop(*_: object) -> None:
@@ -68,7 +70,7 @@ def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> runs.RunS
 
     with on_stop_signals(stop):
         for line in runs.follow(state, run_id):
-            if match := _OURS.match(_COLOURS.sub("", line)):
+            if match := _OURS.match(COLOUR.sub("", line)):
                 say(match[1])
     if stopped.is_set():
         raise KeyboardInterrupt

@@ -1,16 +1,14 @@
 """The Flower app of the server: runs a campaign's remaining rounds."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from veilmap.errors import UserError, shown
 from veilmap.federation.evaluation import Evaluation
-from veilmap.federation.side_knowledge import Header
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.machines.private_files import held_privately
@@ -20,6 +18,7 @@ from veilmap.flower.sum_strategy import SecureStrategy
 from veilmap.rounds import pooled
 from veilmap.settings import parse
 from veilmap.sources.reader import read
+from veilmap.study.prepare import Prepared
 
 app = ServerApp()
 
@@ -38,14 +37,13 @@ def carry_out(
     grid: Grid,
     name_of: Callable[[int], str],
     test: Evaluation | None = None,
-    header: Header | None = None,
-    settings: Mapping[str, Any] | None = None,
+    simulated: Prepared | None = None,
 ) -> Journal:
-    """The same for any grid; ``header`` and ``settings`` are for the journal of a simulation."""
+    """The same for any grid; ``simulated`` is for the journal of a simulation."""
     campaign, out = Campaign.of_text(assignment.campaign), Path(assignment.out)
     # A command that lost its terminal may still have its run going.
     with held_privately(out, "run of veilmap"):
-        journal = Journal(out, campaign, header, settings)
+        journal = Journal(out, campaign, simulated)
         kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
         kind(journal, assignment, name_of, test).start(
             grid,

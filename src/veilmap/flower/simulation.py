@@ -25,7 +25,6 @@ from veilmap.flower.server_app import carry_out
 from veilmap.flower.simulated import Person, campaign_of, people_of
 from veilmap.flower.strategy import Assignment, connected
 from veilmap.study.prepare import Prepared
-from veilmap.study.results import settings_record
 
 LOOPBACK = "127.0.0.1"
 PARTITION, USER = "partition-id", "user"
@@ -106,9 +105,9 @@ def _server(assignment: Assignment, prepared: Prepared, finished: list[Journal])
         }
         # Runs in one process do not record sums.
         secure = Campaign.of_text(assignment.campaign).secure_aggregation
-        known = () if secure else (prepared.header, settings_record(prepared))
+        simulated = None if secure else prepared
         test = Evaluation(prepared.plan, prepared.test)
-        finished.append(carry_out(assignment, grid, names.__getitem__, test, *known))
+        finished.append(carry_out(assignment, grid, names.__getitem__, test, simulated))
 
     return app
 

@@ -54,16 +54,15 @@ def obtain(folder: Path, hosts: Sequence[str], now: datetime | None = None) -> C
     """
     now = now or datetime.now(UTC)
     files = Certificates(private_folder(folder))
-    wanted = list(dict.fromkeys([*ALWAYS, *hosts]))
-    names = [_general_name(host) for host in wanted]
+    names = {host: _general_name(host) for host in (*ALWAYS, *hosts)}
     if not files.ca.exists():
         _make_ca(files, now)
     if not files.server.exists():
-        _make_server(files, names, now)
+        _make_server(files, names.values(), now)
     _refuse_ending(files.ca, now, "remove the folder's files, start again and give nodes ca.pem")
     again = "remove server.pem and start again: nodes need no change"
     _refuse_ending(files.server, now, again)
-    _refuse_missing(files.server, dict(zip(wanted, names, strict=True)), again)
+    _refuse_missing(files.server, names, again)
     return files
 
 
@@ -133,10 +132,8 @@ def _refuse_missing(path: Path, wanted: dict[str, x509.GeneralName], way_out: st
 
 
 def _general_name(host: str) -> x509.GeneralName:
-    try:
+    with suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        pass
     try:
         return x509.DNSName(host)
     except ValueError:

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 from veilmap.errors import UserError, out_of_range, shown
@@ -59,11 +60,10 @@ def refuse_taken(address: Address, option: str) -> None:
 
 def answers(address: Address) -> bool:
     """Whether something listens at ``address``."""
-    try:
+    with suppress(OSError):
         socket.create_connection((address.host, address.port), timeout=5.0).close()
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 def free_port() -> int:

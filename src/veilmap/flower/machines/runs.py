@@ -3,13 +3,14 @@
 import hashlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from flwr.common.constant import Status
 from flwr.common.serde import fab_to_proto
 from flwr.proto import control_pb2
 from flwr.supercore.fab import Fab
+from flwr.supercore.run import RunStatus
 
 from veilmap.errors import UserError
 from veilmap.files import write_whole
@@ -17,29 +18,8 @@ from veilmap.flower.machines.bundle import RunConfig, build, project
 from veilmap.flower.machines.control import control
 from veilmap.flower.machines.server_folder import ServerFolder
 
-COMPLETED, FAILED = "completed", "failed"
-_FINISHED = "finished"
 _PATIENCE_S = 120.0
 _PAUSE_S = 1.0
-
-
-@dataclass(frozen=True)
-class RunStatus:
-    """The status of a run, in Flower's terms.
-
-    Attributes:
-        status: pending, starting, running or finished.
-        outcome: of a finished run: completed, failed or stopped.
-        details: why it failed.
-    """
-
-    status: str
-    outcome: str
-    details: str
-
-    @property
-    def finished(self) -> bool:
-        return self.status == _FINISHED
 
 
 def submit(path: Path, run_config: RunConfig) -> int:
@@ -55,7 +35,7 @@ def submit(path: Path, run_config: RunConfig) -> int:
 
 
 def status(path: Path, run_id: int) -> RunStatus:
-    """The status of the run."""
+    """The status of the run, and of a finished one how it ended and why."""
     with control(ServerFolder(path)) as client:
         runs = client.ListRuns(control_pb2.ListRunsRequest(run_id=run_id)).run_dict
     if run_id not in runs:
@@ -74,7 +54,7 @@ def stop_all(path: Path) -> list[int]:
     """End every run that is not finished; returns their ids."""
     with control(ServerFolder(path)) as client:
         found = client.ListRuns(control_pb2.ListRunsRequest()).run_dict
-        going = [run_id for run_id, run in found.items() if run.status.status != _FINISHED]
+        going = [run_id for run_id, run in found.items() if run.status.status != Status.FINISHED]
         for run_id in going:
             client.StopRun(control_pb2.StopRunRequest(run_id=run_id))
     return going
@@ -93,7 +73,7 @@ def follow(path: Path, run_id: int) -> Iterator[str]:
                 for part in client.StreamLogs(request):
                     yield from part.log_output.splitlines()
                     after, unanswered_since = part.latest_timestamp, time.monotonic()
-            if status(path, run_id).finished:
+            if status(path, run_id).status == Status.FINISHED:
                 return
         except UserError as error:
             waited_s = time.monotonic() - unanswered_since

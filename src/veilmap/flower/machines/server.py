@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -49,7 +50,11 @@ def serve(
             ready = False
             while not stop.is_set():
                 children.tend()
-                _refuse_hopeless(children, folder, ready)
+                if not ready and children.deaths_in_a_row("superlink") >= _HOPELESS:
+                    raise UserError(
+                        "the SuperLink does not start; read "
+                        f"{folder.logs / 'superlink.log'} for its reason"
+                    )
                 if not ready and children.all_run and answers(listen):
                     ready = True
                     say(f"ready: nodes join at {listen} and trust {keys.ca}")
@@ -61,13 +66,6 @@ def _reachable(hosts: Sequence[str], listen: Address) -> list[str]:
     # The certificate covers the listening address too, for nodes that use it directly.
     everywhere = listen.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
     return [*hosts] if everywhere else [*hosts, listen.host]
-
-
-def _refuse_hopeless(children: Children, folder: ServerFolder, ready: bool) -> None:
-    if not ready and children.deaths_in_a_row("superlink") >= _HOPELESS:
-        raise UserError(
-            f"the SuperLink does not start; read {folder.logs / 'superlink.log'} for its reason"
-        )
 
 
 def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Program]:
@@ -115,8 +113,7 @@ def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Pr
 
 def _healthy(superlink: Address, ca: Path) -> bool:
     trust = ssl.create_default_context(cafile=ca)
-    try:
-        answer = httpx.get(f"https://{superlink}/health", verify=trust, timeout=5, trust_env=False)
-    except httpx.TransportError:
-        return False
-    return answer.is_success
+    with suppress(httpx.TransportError):
+        url = f"https://{superlink}/health"
+        return httpx.get(url, verify=trust, timeout=5.0, trust_env=False).is_success
+    return False

@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 # A line of a process that begins with this goes to the caller, not only to the log.
 TELL = "veilmap: "
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_BYTES = 5_000_000
 _LOGS_KEPT = 3
 TIME_TO_END_S = 10.0
@@ -128,7 +128,7 @@ class _Child:
     def _read(self, lines: IO[str]) -> None:
         with lines:
             for line in lines:
-                text = _COLOUR.sub("", line.rstrip("\n"))
+                text = COLOUR.sub("", line.rstrip("\n"))
                 self._log.emit(makeLogRecord({"msg": text}))
                 if text.startswith(TELL):
                     self._say(text.removeprefix(TELL))
