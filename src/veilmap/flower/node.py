@@ -54,7 +54,7 @@ class Desk(Protocol):
 
 
 class ClientNode(Protocol):
-    """Who answers."""
+    """A node as the Flower app sees it: its requirements, its answers, its storage."""
 
     @property
     def minimum(self) -> Minimum:

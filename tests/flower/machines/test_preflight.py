@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from tests.flower.machines.serving import served
 from veilmap.flower.machines.certificates import obtain
 from veilmap.flower.machines.ports import Address, free_port
-from veilmap.flower.machines.preflight import Door, PreflightResult, knock
+from veilmap.flower.machines.preflight import PreflightResult, ServerAccess, ask_admission
 
 NOT_ACTIVATED = JSONResponse(
     {"code": int(ApiErrorCode.FLEET_NODE_ACTIVATION_FAILED), "detail": "no"}, 403
@@ -43,8 +43,8 @@ def ask(server, keys):
 
     def ask(*prepared, last_node_id=None, ca=keys.ca):
         answers.extend(prepared)
-        door = Door(Address("localhost", port), ca, ec.generate_private_key(ec.SECP384R1()))
-        return knock(door, last_node_id), [call for call, _ in asked]
+        door = ServerAccess(Address("localhost", port), ca, ec.generate_private_key(ec.SECP384R1()))
+        return ask_admission(door, last_node_id), [call for call, _ in asked]
 
     return ask
 
@@ -64,7 +64,7 @@ def test_the_server_is_asked_for_our_own_key(server, keys):
     port, answers, asked = server
     answers[:], asked[:] = [NOT_ACTIVATED], []
     key = ec.generate_private_key(ec.SECP384R1())
-    knock(Door(Address("localhost", port), keys.ca, key))
+    ask_admission(ServerAccess(Address("localhost", port), keys.ca, key))
     request = ActivateNodeRequest.FromString(asked[0][1])
     assert request.public_key == public_key_to_bytes(key.public_key())
 
@@ -112,10 +112,14 @@ def test_a_server_under_another_name_is_not_trusted(keys):
         assert scope["type"] == "lifespan"
 
     with served(app, keys, "127.0.0.2") as port:
-        door = Door(Address("127.0.0.2", port), keys.ca, ec.generate_private_key(ec.SECP384R1()))
-        assert knock(door) == (PreflightResult.NOT_TRUSTED, None)
+        door = ServerAccess(
+            Address("127.0.0.2", port), keys.ca, ec.generate_private_key(ec.SECP384R1())
+        )
+        assert ask_admission(door) == (PreflightResult.NOT_TRUSTED, None)
 
 
 def test_a_server_that_is_away_is_unreachable(keys):
-    door = Door(Address("localhost", free_port()), keys.ca, ec.generate_private_key(ec.SECP384R1()))
-    assert knock(door) == (PreflightResult.UNREACHABLE, None)
+    door = ServerAccess(
+        Address("localhost", free_port()), keys.ca, ec.generate_private_key(ec.SECP384R1())
+    )
+    assert ask_admission(door) == (PreflightResult.UNREACHABLE, None)

@@ -5,6 +5,7 @@ import secrets
 import ssl
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from veilmap.errors import UserError
@@ -13,7 +14,7 @@ from veilmap.flower.machines import node_key
 from veilmap.flower.machines.environment import flower_environment
 from veilmap.flower.machines.guard import CLIENT_COMMAND, write_commands
 from veilmap.flower.machines.ports import LOOPBACK, Address, answers, free_port
-from veilmap.flower.machines.preflight import Door, PreflightResult, knock
+from veilmap.flower.machines.preflight import PreflightResult, ServerAccess, ask_admission
 from veilmap.flower.machines.private_files import held_privately, write_private
 from veilmap.flower.machines.supervision import Children, Program, Say, stop_signals
 from veilmap.flower.node_file import NodeSettings
@@ -42,14 +43,14 @@ def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
             f"{own.certificate} is no CA certificate; ask the operator for the server's ca.pem"
         ) from None
     with held_privately(folder, "veilmap flower join"), stop_signals() as stop:
-        door = Door(server, own.certificate, node_key.obtain(own.key))
+        access = ServerAccess(server, own.certificate, node_key.obtain(own.key))
         secret = folder / "superexec.secret"
         write_private(secret, secrets.token_bytes(32))
         environment = flower_environment(
             folder / "flower", write_commands(folder / "commands", CLIENT_COMMAND)
         )
-        porter = Porter(door, own.key, folder, say)
-        programs = _programs(own, porter, write_config(folder, config), secret)
+        admission = Admission(access, own.key, folder, say)
+        programs = _programs(own, admission, write_config(folder, config), secret)
         with Children(programs, environment, folder / "logs", say) as children:
             while not stop.is_set():
                 children.tend()
@@ -57,13 +58,15 @@ def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
             say("leaving")
 
 
-def _programs(own: NodeSettings, porter: "Porter", config: Path, secret: Path) -> list[Program]:
+def _programs(
+    own: NodeSettings, admission: "Admission", config: Path, secret: Path
+) -> list[Program]:
     runtime = Address(LOOPBACK, free_port())
     supernode = Program(
         "supernode",
         "flwr.supernode.cli:flower_supernode",
         (
-            *("--superlink", str(porter.door.address)),
+            *("--superlink", str(admission.access.address)),
             *("--root-certificates", str(own.certificate.resolve())),
             *("--auth-supernode-private-key", str(own.key.resolve())),
             *("--node-config", str(config)),
@@ -71,7 +74,7 @@ def _programs(own: NodeSettings, porter: "Porter", config: Path, secret: Path) -
             *("--isolation", "process"),
             *("--superexec-auth-secret-file", str(secret)),
         ),
-        ready=porter.lets_in,
+        ready=admission.lets_in,
     )
     superexec = Program(
         "superexec",
@@ -93,11 +96,11 @@ def write_config(folder: Path, config: Mapping[str, str]) -> Path:
     return path
 
 
-class Porter:
+class Admission:
     """Asks the server for admission, with growing pauses, and reports every new answer once."""
 
-    def __init__(self, door: Door, key: Path, folder: Path, say: Say) -> None:
-        self.door = door
+    def __init__(self, access: ServerAccess, key: Path, folder: Path, say: Say) -> None:
+        self.access = access
         self._key = key
         self._id_file = folder / "node_id"
         self._say = say
@@ -108,11 +111,11 @@ class Porter:
     def lets_in(self) -> bool:
         if time.monotonic() < self._not_before:
             return False
-        answer, node_id = knock(self.door, self._last_node_id())
+        answer, node_id = ask_admission(self.access, self._last_node_id())
         if node_id is not None:
             self._pause_s = _FIRST_PAUSE_S
             write_whole(self._id_file, f"{node_id}\n".encode())
-            self._say(f"joined {self.door.address} as node {node_id}")
+            self._say(f"joined {self.access.address} as node {node_id}")
         else:
             self._wait(answer)
         self._last = answer
@@ -121,13 +124,12 @@ class Porter:
     def _wait(self, answer: PreflightResult) -> None:
         if answer is not self._last:
             key = node_key.public_file(self._key)
-            self._say(f"{self.door.address}: {answer.value} (key: {key}); asking on")
+            self._say(f"{self.access.address}: {answer.value} (key: {key}); asking on")
             self._pause_s = _FIRST_PAUSE_S
         self._not_before = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
 
     def _last_node_id(self) -> int | None:
-        try:
+        with suppress(OSError, ValueError):
             return int(self._id_file.read_text())
-        except (OSError, ValueError):
-            return None
+        return None

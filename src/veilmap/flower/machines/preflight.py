@@ -47,7 +47,7 @@ class PreflightResult(Enum):
 
 
 @dataclass(frozen=True)
-class Door:
+class ServerAccess:
     """A server as a node sees it: its address, the CA that vouches for it, and our key."""
 
     address: Address
@@ -55,20 +55,22 @@ class Door:
     key: ec.EllipticCurvePrivateKey
 
 
-def knock(door: Door, last_node_id: int | None = None) -> tuple[PreflightResult, int | None]:
+def ask_admission(
+    access: ServerAccess, last_node_id: int | None = None
+) -> tuple[PreflightResult, int | None]:
     """Ask once; the second value is the node's id if it is let in.
 
     Args:
-        door: where.
+        access: where.
         last_node_id: the id of the last time. A killed node counts as online for another minute, in
             which it is not admitted again; with its id it first signs off. The server app looks for
             answers every 3 s: a node that came back sooner would leave it waiting for an answer
             that died with the node.
     """
     try:
-        with _client(door) as client:
+        with _client(access) as client:
             try:
-                return PreflightResult.ADMITTED, _in_and_out(client, door)
+                return PreflightResult.ADMITTED, _in_and_out(client, access)
             except httpx.HTTPStatusError as error:
                 if last_node_id is None or _answer(error) is not PreflightResult.NOT_ADMITTED:
                     raise
@@ -88,21 +90,21 @@ def knock(door: Door, last_node_id: int | None = None) -> tuple[PreflightResult,
         return PreflightResult.BROKEN, None
 
 
-def _client(door: Door) -> FleetHttpClient:
+def _client(access: ServerAccess) -> FleetHttpClient:
     return FleetHttpClient.from_server_address(
-        str(door.address),
+        str(access.address),
         insecure=False,
-        root_certificates=door.ca.read_bytes(),
+        root_certificates=access.ca.read_bytes(),
         interceptors=[
             RuntimeVersionHttpInterceptor(component_name="SuperNode"),
-            NodeAuthHttpInterceptor(door.key, door.key.public_key()),
+            NodeAuthHttpInterceptor(access.key, access.key.public_key()),
         ],
     )
 
 
-def _in_and_out(client: FleetHttpClient, door: Door) -> int:
+def _in_and_out(client: FleetHttpClient, access: ServerAccess) -> int:
     request = ActivateNodeRequest(
-        public_key=public_key_to_bytes(door.key.public_key()),
+        public_key=public_key_to_bytes(access.key.public_key()),
         heartbeat_interval=HEARTBEAT_DEFAULT_INTERVAL,
     )
     node_id: int = client.ActivateNode(request).node_id
