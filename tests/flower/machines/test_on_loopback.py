@@ -187,7 +187,7 @@ def test_neither_server_nor_nodes_run_foreign_code(house, tmp_path):
         status, lines = finish(house, submit_foreign(house, marker))
     finally:
         command.write_text(own)
-    assert status.completed
+    assert status.sub_status == "completed"
     refused = [line for line in lines if line.startswith("ERROR") and "ForeignBundleError" in line]
     assert len(refused) == 2
     for node in house.nodes.values():

@@ -29,7 +29,7 @@ ALWAYS = ("localhost", "127.0.0.1")
 _SIGNING = ("digital_signature", "content_commitment", "key_cert_sign", "crl_sign")
 _ENCIPHERING = ("key_encipherment", "data_encipherment", "encipher_only", "decipher_only")
 _KEY_USAGES = (*_SIGNING, *_ENCIPHERING, "key_agreement")
-# Who does not know them must refuse the certificate (RFC 5280, 4.2.1).
+# Software that does not understand these must reject the certificate (RFC 5280, 4.2).
 _CRITICAL = (x509.BasicConstraints, x509.KeyUsage)
 
 

@@ -35,7 +35,7 @@ def submit(path: Path, run_config: RunConfig) -> int:
 
 
 def status(path: Path, run_id: int) -> RunStatus:
-    """The status of the run, and of a finished one how it ended and why."""
+    """The status of the run; of a finished one ``sub_status`` says how it ended."""
     with control(ServerFolder(path)) as client:
         runs = client.ListRuns(control_pb2.ListRunsRequest(run_id=run_id)).run_dict
     if run_id not in runs:
