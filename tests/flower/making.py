@@ -8,7 +8,8 @@ from veilmap.area import Area
 from veilmap.federation.plan import Training
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.client_app import NODE_FILE, app
-from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.server_app import carry_out
+from veilmap.flower.strategy import Assignment
 from veilmap.model.network import Network
 from veilmap.rounds import cut
 

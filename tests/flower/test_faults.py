@@ -32,7 +32,8 @@ from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, ask
 from veilmap.flower.node import Request
 from veilmap.flower.node_app import FAILED
-from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.server_app import carry_out
+from veilmap.flower.strategy import Assignment
 from veilmap.local_data import Round
 from veilmap.transcript import Transcript
 

@@ -29,16 +29,16 @@ from veilmap.flower.messages import (
     WHY,
     N,
     ask,
+    unpack,
     weights_record,
     why_not,
 )
 from veilmap.flower.node import Request
 from veilmap.flower.node_app import FAILED, node_app
 from veilmap.flower.secure.round_error import RoundError
-from veilmap.flower.strategy import Conduct, SignalMapStrategy
+from veilmap.flower.strategy import Assignment, SignalMapStrategy
 from veilmap.flower.sum_messages import MASKED, ROWS, SECURE, THRESHOLD, rows_of, threshold_of
 from veilmap.flower.sum_round import SecureRound
-from veilmap.flower.unpacking import unpack
 
 SIZE = SMALL.size
 ZERO = np.zeros(SIZE, np.float32)
@@ -140,8 +140,10 @@ def test_an_answer_that_is_sound_is_taken():
 
 
 def test_of_two_answers_of_a_node_one_is_taken(tmp_path):
-    journal, grid = Journal(tmp_path / "out", make_campaign()), make_grid(tmp_path)
-    strategy = SignalMapStrategy(journal, Conduct(nodes=3, name_of=name_of))
+    campaign, grid = make_campaign(), make_grid(tmp_path)
+    journal = Journal(tmp_path / "out", campaign)
+    assignment = Assignment(campaign.text, str(tmp_path / "out"), nodes=3)
+    strategy = SignalMapStrategy(journal, assignment, name_of)
     strategy.configure_train(1, weights_record(ZERO), ConfigRecord(), grid)
     one = sent(ArrayRecord({WEIGHTS: Array(ZERO)}))
     strategy.aggregate_train(1, [message(one), message(one), message(RecordDict(), 11)])

@@ -2,15 +2,15 @@ import os
 import signal
 
 import pytest
+from flwr.supercore.run import RunStatus
 
 from tests.flower.making import make_campaign
 from veilmap.errors import UserError
 from veilmap.flower import operating
 from veilmap.flower.machines.private_files import held_privately
-from veilmap.flower.machines.runs import RunStatus
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.operating import operate
-from veilmap.flower.server_app import Assignment
+from veilmap.flower.strategy import Assignment
 
 COMPLETED, FAILED = RunStatus("finished", "completed", ""), RunStatus("finished", "failed", "why")
 LOG = ("\x1b[92mINFO \x1b[0m:      \t├── x", "\x1b[92mINFO \x1b[0m:      round 1: 3 updates")

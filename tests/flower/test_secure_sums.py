@@ -25,7 +25,8 @@ from veilmap.flower.client_app import app
 from veilmap.flower.messages import ARRAYS, ask
 from veilmap.flower.node import Request
 from veilmap.flower.secure.encoding import encode
-from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.server_app import carry_out
+from veilmap.flower.strategy import Assignment
 from veilmap.flower.sum_messages import ADVERTISE, MASK, MASKED, SHARE, UNMASK, rows_record
 from veilmap.flower.sum_messages import STEPS as STEPS_OF_A_SUM
 from veilmap.study.attack import attack

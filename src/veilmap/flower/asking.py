@@ -52,7 +52,7 @@ def campaign_for(
 
 def _faults(settings: RunSettings) -> Iterator[UserError]:
     """The settings that a simulation takes from all data, and a server cannot."""
-    task = settings.task
+    task, protection = settings.task, settings.protection
     if task.cell is None:
         yield UserError("the server does not know the cells; name one with --cell")
     if task.area is None:
@@ -65,10 +65,9 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
     if task.scaler != "area":
         yield UserError("a scaler that is fitted needs everybody's positions; leave out --scaler")
     if not isinstance(settings.map, Network):
-        yield UserError(
-            f"nodes train the paper's network, got map {as_text(settings.map)}; leave out --map"
-        )
-    if settings.protection.defended:
+        got = as_text(settings.map)
+        yield UserError(f"nodes train the paper's network, got map {got}; leave out --map")
+    if protection.defended:
         yield UserError("nodes decide for themselves; leave out --defended")
-    if settings.protection.oracle:
+    if protection.oracle:
         yield UserError("nodes have no sample of others' data; choose learns_from=past")

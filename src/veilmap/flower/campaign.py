@@ -146,10 +146,5 @@ class Campaign:
     def map_facts(self) -> MapFacts:
         """What a map file says besides its weights."""
         return MapFacts(
-            self.cell,
-            self.map,
-            self.scaler,
-            self.label_offset_dbm,
-            self.area,
-            self.projection,
+            self.cell, self.map, self.scaler, self.label_offset_dbm, self.area, self.projection
         )

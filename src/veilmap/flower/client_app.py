@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.private_files import alone
 from veilmap.flower.machines.supervision import TELL
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Sent, respond, steps_for
+from veilmap.flower.node import Request, Update, respond, steps_for
 from veilmap.flower.node_app import node_app
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import own_rounds, the_user
@@ -24,6 +25,7 @@ from veilmap.wording import counted
 NODE_FILE = "node-file"
 
 
+@dataclass(frozen=True)
 class FileNode:
     """A node whose settings, measurements and ledger are files, read again for each message.
 
@@ -31,46 +33,41 @@ class FileNode:
     read the same ledger would both answer.
     """
 
-    def __init__(self, settings: NodeFile) -> None:
-        self._settings = settings
+    settings: NodeFile
 
     @property
     def minimum(self) -> Minimum:
-        return self._settings.minimum
+        return self.settings.minimum
 
     def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if the node will not answer, whatever its data."""
-        with _telling(request), alone(self._settings.ledger):
+        with _telling(request), alone(self.settings.ledger):
             steps_for(request, self.minimum, self._opened(), time.time())
 
-    def answer(self, request: Request) -> Sent | None:
+    def answer(self, request: Request) -> Update | None:
         """The update to send; the ledger is on the disk before the update is sent."""
         with _telling(request):
-            sent = self._answered(request)
+            own = self.settings.node
+            data = read(own.data, self.settings.columns, self.settings.reading)
+            user = the_user(data, own.user, own.data)
+            rounds = own_rounds(data, user, request.campaign)
+            with alone(self.settings.ledger):
+                ledger = self._opened()
+                sent, after = respond(request, self.minimum, ledger, rounds, user, time.time())
+                after.save(self.settings.ledger)
         points = counted(sent.n, "point") if sent else ""
         tell(request, f"an update of {points}" if sent else "too few points, nothing sent")
-        return sent
-
-    def _answered(self, request: Request) -> Sent | None:
-        place = self._settings.node
-        data = read(place.data, self._settings.columns, self._settings.reading)
-        user = the_user(data, place.user, place.data)
-        rounds = own_rounds(data, user, request.campaign)
-        with alone(self._settings.ledger):
-            ledger = self._opened()
-            sent, after = respond(request, self.minimum, ledger, rounds, user, time.time())
-            after.save(self._settings.ledger)
         return sent
 
     @contextmanager
     def desk(self, context: Context) -> Iterator[StageFile]:
         """The node's own file; Flower would store it only after the answer is sent."""
-        file = self._settings.node.folder / "secure.json"
+        file = self.settings.node.folder / "secure.json"
         with alone(file):
             yield StageFile(file)
 
     def _opened(self) -> Ledger:
-        return Ledger.open(self._settings.ledger, self._settings.node.seed)
+        return Ledger.open(self.settings.ledger, self.settings.node.seed)
 
 
 @contextmanager

@@ -12,14 +12,14 @@ from safetensors.numpy import save
 from veilmap.errors import UserError, shown
 from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header
 from veilmap.files import PRIVATE, write_whole
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.disclosure import what_the_server_sees
 from veilmap.model.network import Floats
 from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import SignalMap
-from veilmap.study.results import result_row, results, versions
+from veilmap.study.prepare import Prepared
+from veilmap.study.results import result_row, results, settings_record, versions
 from veilmap.study.run_folder import RunFolder
 from veilmap.transcript import TranscriptWriter
 
@@ -62,20 +62,15 @@ class _Checkpoint:
 class Journal:
     """The run folder of one campaign; an interrupted run resumes from it.
 
-    A simulation knows more than a server: its ``header`` and ``settings`` are those of a run in
-    one process.
+    A simulation knows more than a server: its header and settings are those of a run in one
+    process, of what is ``simulated``.
     """
 
-    def __init__(
-        self,
-        out: Path,
-        campaign: Campaign,
-        header: Header | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, out: Path, campaign: Campaign, simulated: Prepared | None = None) -> None:
         self._folder, self.campaign = RunFolder(out), campaign
-        self._header = header or campaign.header
-        self._settings = settings or {"campaign": plain(campaign), "versions": versions()}
+        self._header = simulated.header if simulated else campaign.header
+        own = {"campaign": plain(campaign), "versions": versions()}
+        self._settings = settings_record(simulated) if simulated else own
         self._folder.refuse_finished(way_out="")
         self._file = out / CHECKPOINT
         if self._file.exists():
@@ -118,7 +113,7 @@ class Journal:
             seconds=sum(outcome.seconds for outcome in self.history),
         )
         history = [asdict(outcome) for outcome in self.history]
-        content = results(dict(self._settings), [row], history)
+        content = results(self._settings, [row], history)
         return {**content, "server_sees": list(what_the_server_sees(self.campaign))}
 
     def _resumed(self) -> tuple[tuple[RoundOutcome, ...], Floats]:

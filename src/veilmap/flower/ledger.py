@@ -21,7 +21,7 @@ _SEED_BITS = 128
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One answered request.
 
     Attributes:
@@ -40,11 +40,11 @@ class Entry:
     data: str = ""
     mu: float | None = None
 
-    def repeats(self, old: "Entry") -> bool:
+    def repeats(self, old: "LedgerEntry") -> bool:
         """Whether this is the same request with the same data, as far as these are known."""
         return self.request == old.request and self.data in ("", old.data)
 
-    def overlaps(self, old: "Entry") -> bool:
+    def overlaps(self, old: "LedgerEntry") -> bool:
         """Whether the two answers would share measurements."""
         return self.cell == old.cell and self.start_s < old.end_s and old.start_s < self.end_s
 
@@ -66,7 +66,7 @@ class Ledger:
 
     seed: int
     study: bool = False
-    entries: tuple[Entry, ...] = field(default=(), repr=False)
+    entries: tuple[LedgerEntry, ...] = field(default=(), repr=False)
 
     @classmethod
     def open(cls, path: Path, seed: int | None) -> "Ledger":
@@ -93,7 +93,7 @@ class Ledger:
         private_folder(path.parent)
         write_private(path, json.dumps({"schema": SCHEMA, **asdict(self)}, indent=2).encode())
 
-    def seed_for(self, entry: Entry) -> int:
+    def seed_for(self, entry: LedgerEntry) -> int:
         """The root seed of an answer's draws: no two requests share noise.
 
         The difference of two answers would remove shared noise.
@@ -115,11 +115,11 @@ class Ledger:
         """μ of all answers together; infinite after one without noise."""
         return hypot(*(float("inf") if entry.mu is None else entry.mu for entry in self.entries))
 
-    def has(self, entry: Entry) -> bool:
+    def has(self, entry: LedgerEntry) -> bool:
         """Whether this very request was answered before: repeating the answer costs nothing."""
         return any(entry.repeats(old) for old in self.entries)
 
-    def objections(self, entry: Entry, again: bool) -> Iterator[str]:
+    def objections(self, entry: LedgerEntry, again: bool) -> Iterator[str]:
         """Why a request must not be answered, given what was answered before.
 
         ``again`` allows the very same request to be answered once more, from the same data.
@@ -128,16 +128,16 @@ class Ledger:
         if any(entry.overlaps(old) for old in others):
             yield "has already answered for these measurements"
 
-    def with_(self, entry: Entry) -> "Ledger":
+    def with_(self, entry: LedgerEntry) -> "Ledger":
         """The ledger with one more answer."""
         return self if self.has(entry) else replace(self, entries=(*self.entries, entry))
 
 
 def entry_of(
     campaign: Campaign, t: int, weights: Floats, how: Sequence[str], mu: float | None
-) -> Entry:
+) -> LedgerEntry:
     """The entry of an answer to round t of a campaign; ``how`` is what the node does."""
     digest = hashlib.sha256(json.dumps([campaign.text, t, list(how)]).encode())
     digest.update(weights.tobytes())
     span_s = campaign.start_s(t), campaign.start_s(t + 1)
-    return Entry(campaign.cell, *span_s, digest.hexdigest(), mu=mu)
+    return LedgerEntry(campaign.cell, *span_s, digest.hexdigest(), mu=mu)

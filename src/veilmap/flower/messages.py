@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError, shown
 from veilmap.flower.campaign import Campaign
-from veilmap.flower.node import Request, Sent
+from veilmap.flower.node import Request, Update
 from veilmap.model.network import Floats
 
 ARRAYS, CONFIG, METRICS = "arrays", "config", "metrics"
@@ -64,12 +64,27 @@ def request_of(content: RecordDict) -> Request:
     return Request(campaign, t, weights)
 
 
-def reply(sent: Sent | None) -> RecordDict:
+def reply(update: Update | None) -> RecordDict:
     """The answer: an update, or nothing."""
-    if sent is None:
+    if update is None:
         return refusal(NOTHING)
-    metrics = MetricRecord({N: sent.n})
-    return RecordDict({ARRAYS: weights_record(sent.weights), METRICS: metrics})
+    metrics = MetricRecord({N: update.n})
+    return RecordDict({ARRAYS: weights_record(update.weights), METRICS: metrics})
+
+
+def unpack(message: Message) -> Update | str:
+    """The update of a reply, or why there is none."""
+    try:
+        if message.has_error():
+            return f"no answer ({in_a_line(message.error.reason)})"
+        why = why_not(message.content)
+        if why is not None:
+            return why
+        weights = weights_of(message.content.array_records[ARRAYS])
+        n = message.content.metric_records[METRICS][N]
+        return Update(weights, n) if isinstance(n, int) else f"{shown(n)} points"
+    except Exception as error:  # a malformed message must not end the run
+        return f"malformed reply ({shown(error)})"
 
 
 def refusal(why: str) -> RecordDict:

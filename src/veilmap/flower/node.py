@@ -9,13 +9,13 @@ import numpy as np
 from flwr.app import Context
 
 from veilmap.defences.defence import Defence
-from veilmap.defences.memory import NEW, Memory
+from veilmap.defences.memory import NEW
 from veilmap.defences.step import Step
 from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.phone import answer, wait
 from veilmap.federation.plan import Plan
 from veilmap.flower.campaign import Campaign
-from veilmap.flower.ledger import Entry, Ledger, entry_of
+from veilmap.flower.ledger import Ledger, LedgerEntry, entry_of
 from veilmap.flower.minimum import Minimum, mu_of_update
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.refusal import RefusalError
@@ -36,7 +36,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Sent:
+class Update:
     """All that a node sends: w_t^k and n_t^k."""
 
     weights: Floats
@@ -53,8 +53,8 @@ class Desk(Protocol):
         """Called before the answer is sent."""
 
 
-class Node(Protocol):
-    """Who answers."""
+class ClientNode(Protocol):
+    """A node as the Flower app sees it: its requirements, its answers, its storage."""
 
     @property
     def minimum(self) -> Minimum:
@@ -63,7 +63,7 @@ class Node(Protocol):
     def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if it will not answer, whatever its data."""
 
-    def answer(self, request: Request) -> Sent | None:
+    def answer(self, request: Request) -> Update | None:
         """The update to send."""
 
     def desk(self, context: Context) -> AbstractContextManager[Desk]:
@@ -78,11 +78,11 @@ def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) 
     """
     steps = minimum.steps(Protection(request.campaign.defence).steps)
     entry = _entry(request, minimum, steps)
-    objections = [
-        *minimum.objections(request.campaign),
-        *_too_early(request, now_s),
-        *ledger.objections(entry, _again(request)),
-    ]
+    objections = list(minimum.objections(request.campaign))
+    if now_s < request.campaign.start_s(request.t + 1):
+        # An unfinished round would be answered repeatedly, each time with newer points.
+        objections.append("answers when a round is over")
+    objections += ledger.objections(entry, _again(request))
     if not ledger.has(entry):
         objections += minimum.overspends(steps, ledger.spent_mu)
     if objections:
@@ -91,13 +91,8 @@ def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) 
 
 
 def respond(
-    request: Request,
-    minimum: Minimum,
-    ledger: Ledger,
-    rounds: OwnRounds,
-    user: str,
-    now_s: float,
-) -> tuple[Sent | None, Ledger]:
+    request: Request, minimum: Minimum, ledger: Ledger, rounds: OwnRounds, user: str, now_s: float
+) -> tuple[Update | None, Ledger]:
     """Lines 15-22 of Algorithm 1 on the node, and the ledger with this answer in it.
 
     Nothing is sent if the round has too few points or the defence leaves none. In a secure sum a
@@ -115,16 +110,11 @@ def respond(
         raise RefusalError(why)
     sent = None
     if data is not None and len(data) >= minimum.points:
-        plan = _plan(request, minimum, steps, ledger.seed_for(entry))
+        training = minimum.training(request.campaign.training)
+        plan = request.campaign.plan(training, Defence(steps), ledger.seed_for(entry))
         sent = _trained(plan, request, rounds, user, minimum.fewest(steps))
     entered = sent is not None or request.campaign.secure_aggregation
     return sent, ledger.with_(entry) if entered else ledger
-
-
-def _too_early(request: Request, now_s: float) -> list[str]:
-    # An unfinished round would be answered repeatedly, each time with newer points.
-    over = request.campaign.start_s(request.t + 1) <= now_s
-    return [] if over else ["answers when a round is over"]
 
 
 def _again(request: Request) -> bool:
@@ -132,37 +122,27 @@ def _again(request: Request) -> bool:
     return not request.campaign.secure_aggregation
 
 
-def _plan(request: Request, minimum: Minimum, steps: tuple[Step, ...], seed: int) -> Plan:
-    training = minimum.training(request.campaign.training)
-    return request.campaign.plan(training, Defence(steps), seed)
-
-
 def _trained(
     plan: Plan, request: Request, rounds: OwnRounds, user: str, fewest: int
-) -> Sent | None:
+) -> Update | None:
     weights, t = request.weights, request.t
     with one_thread():
-        memory = _memory(plan, rounds, user, t)
+        memory = NEW
+        # What the steps learned in earlier rounds is learned again: each message is a new process.
+        for earlier in sorted(number for number in rounds if number < t):
+            memory = wait(plan, rounds[earlier], user, earlier, memory)
         done = answer(plan, {WEIGHTS: weights}, rounds[t], user, t, memory)
     if done.message is None or done.n < fewest:
         return None
     after = done.message[WEIGHTS]
     if np.isfinite(after).all():
-        return Sent(after, done.n)
+        return Update(after, done.n)
     # Weights can be crafted such that training overflows if the user was beyond some line: then
     # "not finite" would be an answer without noise. With dp a zero is sent under the noise.
     hidden, reports = plan.defence.update(np.zeros_like(weights), done.n, plan.turn(user, t))
-    return Sent(weights + hidden, done.n) if reports else None
+    return Update(weights + hidden, done.n) if reports else None
 
 
-def _entry(request: Request, minimum: Minimum, steps: Sequence[Step]) -> Entry:
+def _entry(request: Request, minimum: Minimum, steps: Sequence[Step]) -> LedgerEntry:
     how = [*map(as_text, steps), repr(minimum.training(request.campaign.training))]
     return entry_of(request.campaign, request.t, request.weights, how, mu_of_update(steps))
-
-
-def _memory(plan: Plan, rounds: OwnRounds, user: str, t: int) -> Memory:
-    """Learn again what the steps learned in earlier rounds: each message is a new process."""
-    memory = NEW
-    for earlier in sorted(number for number in rounds if number < t):
-        memory = wait(plan, rounds[earlier], user, earlier, memory)
-    return memory

@@ -8,7 +8,7 @@ from flwr.clientapp import ClientApp
 
 from veilmap.errors import UserError
 from veilmap.flower.messages import refusal, reply, request_of
-from veilmap.flower.node import Node
+from veilmap.flower.node import ClientNode
 from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.sum_messages import STEPS
@@ -16,12 +16,12 @@ from veilmap.flower.sum_node import on_advertise, on_mask, on_share, on_unmask
 
 # Error texts may quote the node's data; they stay in its log.
 FAILED = "failed; the reason is in the node's log"
-Handler = Callable[[Message, Context, Node], RecordDict]
+Handler = Callable[[Message, Context, ClientNode], RecordDict]
 HANDLERS: tuple[Handler, ...] = (on_advertise, on_share, on_mask, on_unmask)
 log = logging.getLogger("flwr")
 
 
-def node_app(node_of: Callable[[Context], Node]) -> ClientApp:
+def node_app(node_of: Callable[[Context], ClientNode]) -> ClientApp:
     """The app that answers a node's messages: plain ones and those of a secure sum."""
     app = ClientApp()
     steps = {"default": _plain, **dict(zip(STEPS, HANDLERS, strict=True))}
@@ -30,7 +30,7 @@ def node_app(node_of: Callable[[Context], Node]) -> ClientApp:
     return app
 
 
-def _plain(message: Message, context: Context, node: Node) -> RecordDict:
+def _plain(message: Message, context: Context, node: ClientNode) -> RecordDict:
     request = request_of(message.content)
     if request.campaign.secure_aggregation:
         raise RefusalError("the campaign promises sums, and this request is for a single update")
@@ -38,7 +38,7 @@ def _plain(message: Message, context: Context, node: Node) -> RecordDict:
 
 
 def _discreet(
-    step: Handler, node_of: Callable[[Context], Node]
+    step: Handler, node_of: Callable[[Context], ClientNode]
 ) -> Callable[[Message, Context], Message]:
     """The answer, or why there is none, without any of the node's data.
 
@@ -46,20 +46,16 @@ def _discreet(
     """
 
     def handle(message: Message, context: Context) -> Message:
-        content = _said(lambda: step(message, context, node_of(context)))
+        content = refusal(FAILED)
+        try:
+            content = step(message, context, node_of(context))
+        except (RefusalError, RoundError) as why:
+            log.info("kept out of this round: %s", why)
+            content = refusal(str(why))
+        except UserError as error:
+            log.error("cannot answer: %s", error)
+        except Exception:
+            log.exception("cannot answer")
         return Message(content, reply_to=message)
 
     return handle
-
-
-def _said(step: Callable[[], RecordDict]) -> RecordDict:
-    try:
-        return step()
-    except (RefusalError, RoundError) as why:
-        log.info("kept out of this round: %s", why)
-        return refusal(str(why))
-    except UserError as error:
-        log.error("cannot answer: %s", error)
-    except Exception:
-        log.exception("cannot answer")
-    return refusal(FAILED)

@@ -14,7 +14,7 @@ from veilmap.sources.reading import Reading
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeSettings:
     """A node's paths and addresses; paths are relative to its file.
 
     Attributes:
@@ -43,7 +43,7 @@ class Place:
 class NodeFile:
     """The tables of a node's TOML file."""
 
-    node: Place
+    node: NodeSettings
     minimum: Minimum = field(default_factory=Minimum)
     columns: Columns = field(default_factory=Columns)
     reading: Reading = field(default_factory=Reading)
@@ -61,6 +61,6 @@ def load_node_file(path: Path) -> NodeFile:
     if not isinstance(node, dict) or "data" not in node:
         raise UserError(f'{path} does not say where the measurements are; write [node] data = "…"')
     settings = parse(NodeFile, content, str(path))
-    here, place = path.resolve().parent, settings.node
-    paths = {name: here / getattr(place, name) for name in ("data", "certificate", "key", "folder")}
-    return replace(settings, node=replace(place, **paths))
+    here, own = path.resolve().parent, settings.node
+    paths = {name: here / getattr(own, name) for name in ("data", "certificate", "key", "folder")}
+    return replace(settings, node=replace(own, **paths))

@@ -1,56 +1,26 @@
 """The Flower app of the server: runs a campaign's remaining rounds."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from veilmap.errors import UserError, shown
 from veilmap.federation.evaluation import Evaluation
-from veilmap.federation.side_knowledge import Header
-from veilmap.federation.update_validation import Vetting
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.machines.private_files import held_privately
 from veilmap.flower.messages import weights_record
-from veilmap.flower.strategy import Conduct, SignalMapStrategy
+from veilmap.flower.strategy import Assignment, SignalMapStrategy
 from veilmap.flower.sum_strategy import SecureStrategy
 from veilmap.rounds import pooled
 from veilmap.settings import parse
 from veilmap.sources.reader import read
+from veilmap.study.prepare import Prepared
 
 app = ServerApp()
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """A run's configuration, of the plain values that Flower allows.
-
-    Attributes:
-        campaign: as text.
-        out: the run folder on the server's machine.
-        names: the file with the nodes' names, which may grow during a run.
-        nodes: a round waits until so many are connected.
-        sum_of: the fewest nodes in a secure sum.
-        timeout_s: how long the server waits for answers.
-        most_norm: the largest norm of an accepted update.
-        most_points: the largest accepted number of points.
-        test: a file with the server's own measurements; empty if there is none.
-    """
-
-    campaign: str
-    out: str
-    names: str = ""
-    nodes: int = 2
-    sum_of: int = Conduct.sum_of
-    timeout_s: float = Conduct.timeout_s
-    most_norm: float = Vetting.most_norm
-    most_points: int = Vetting.most_points
-    test: str = ""
 
 
 @app.main()
@@ -67,37 +37,22 @@ def carry_out(
     grid: Grid,
     name_of: Callable[[int], str],
     test: Evaluation | None = None,
-    header: Header | None = None,
-    settings: Mapping[str, Any] | None = None,
+    simulated: Prepared | None = None,
 ) -> Journal:
-    """The same for any grid; ``header`` and ``settings`` are for the journal of a simulation."""
+    """The same for any grid; ``simulated`` is for the journal of a simulation."""
     campaign, out = Campaign.of_text(assignment.campaign), Path(assignment.out)
     # A command that lost its terminal may still have its run going.
     with held_privately(out, "run of veilmap"):
-        journal = Journal(out, campaign, header, settings)
-        conduct = _conduct(assignment, name_of, test)
+        journal = Journal(out, campaign, simulated)
         kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
-        kind(journal, conduct).start(
+        kind(journal, assignment, name_of, test).start(
             grid,
             weights_record(journal.weights),
             num_rounds=campaign.rounds - journal.done,
-            timeout=conduct.timeout_s,
+            timeout=assignment.timeout_s,
         )
         journal.finish()
     return journal
-
-
-def _conduct(
-    assignment: Assignment, name_of: Callable[[int], str], test: Evaluation | None
-) -> Conduct:
-    return Conduct(
-        nodes=assignment.nodes,
-        sum_of=assignment.sum_of,
-        timeout_s=assignment.timeout_s,
-        vetting=Vetting(assignment.most_norm, assignment.most_points),
-        test=test,
-        name_of=name_of,
-    )
 
 
 def names_in(file: Path) -> Callable[[int], str]:

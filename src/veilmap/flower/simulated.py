@@ -12,7 +12,7 @@ from veilmap.federation.map_family import dense_network
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Sent, respond, steps_for
+from veilmap.flower.node import Request, Update, respond, steps_for
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.secure.stages import Stage, from_record, to_record
 from veilmap.flower.sum_messages import SECURE
@@ -62,39 +62,36 @@ def people_of(prepared: Prepared) -> Iterator["Person"]:
     """The users in the order of their partitions."""
     protection = prepared.settings.protection
     rounds = tuple(prepared.training_rounds)
+    ledger = Ledger(prepared.plan.seed, study=True)
     for user in prepared.users:
         defended = not protection.defended or user in protection.defended
         steps = protection.texts if defended else ()
         own = {this.number: this.data[user] for this in rounds if user in this.data}
-        yield Person(user, own, replace(NO_DEMANDS, defence=steps), prepared.plan.seed)
+        yield Person(user, own, replace(NO_DEMANDS, defence=steps), ledger)
 
 
 @dataclass(frozen=True)
 class Person:
-    """One simulated node: its user, its rounds, and its defence steps."""
+    """One simulated node: its user, its rounds, its defence steps, and a ledger without entries."""
 
     user: str
     rounds: OwnRounds
     minimum: Minimum
-    seed: int
+    ledger: Ledger
 
     def consent(self, request: Request) -> None:
         """Raise ``RefusalError`` if there is a reason to."""
-        steps_for(request, self.minimum, self._ledger, NEVER_TOO_EARLY)
+        steps_for(request, self.minimum, self.ledger, NEVER_TOO_EARLY)
 
-    def answer(self, request: Request) -> Sent | None:
+    def answer(self, request: Request) -> Update | None:
         """The update to send."""
         data = self.rounds, self.user
-        return respond(request, self.minimum, self._ledger, *data, NEVER_TOO_EARLY)[0]
+        return respond(request, self.minimum, self.ledger, *data, NEVER_TOO_EARLY)[0]
 
     @contextmanager
     def desk(self, context: Context) -> Iterator["ContextDesk"]:
         """In Flower's own context: a simulated node gets one message at a time."""
         yield ContextDesk(context)
-
-    @property
-    def _ledger(self) -> Ledger:
-        return Ledger(self.seed, study=True)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,10 @@ from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import CONFIG, messages
 from veilmap.flower.node_app import node_app
-from veilmap.flower.server_app import Assignment, carry_out
+from veilmap.flower.server_app import carry_out
 from veilmap.flower.simulated import Person, campaign_of, people_of
-from veilmap.flower.strategy import connected
+from veilmap.flower.strategy import Assignment, connected
 from veilmap.study.prepare import Prepared
-from veilmap.study.results import settings_record
 
 LOOPBACK = "127.0.0.1"
 PARTITION, USER = "partition-id", "user"
@@ -106,9 +105,9 @@ def _server(assignment: Assignment, prepared: Prepared, finished: list[Journal])
         }
         # Runs in one process do not record sums.
         secure = Campaign.of_text(assignment.campaign).secure_aggregation
-        known = () if secure else (prepared.header, settings_record(prepared))
+        simulated = None if secure else prepared
         test = Evaluation(prepared.plan, prepared.test)
-        finished.append(carry_out(assignment, grid, names.__getitem__, test, *known))
+        finished.append(carry_out(assignment, grid, names.__getitem__, test, simulated))
 
     return app
 
@@ -119,14 +118,14 @@ def _ray(cluster: str | None, cpus: int | None) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # The behaviour that Ray announces in a warning.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    own: dict[str, Any] = {"num_cpus": cpus, "_node_ip_address": LOOPBACK}
+    where: dict[str, Any] = {"address": cluster}
     if not cluster:
+        where = {"num_cpus": cpus, "_node_ip_address": LOOPBACK}
         # Ray replaces the loopback address by a public one unless this variable says that the
         # machine is not part of a cluster; Ray reads it when it is imported.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     import ray
 
-    where = {"address": cluster} if cluster else own
     ray.init(include_dashboard=False, logging_level=logging.WARNING, **where)
     try:
         here = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]

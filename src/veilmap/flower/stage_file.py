@@ -31,15 +31,8 @@ class StageFile:
 
     def write(self, stage: Stage) -> None:
         """Called before the answer is sent."""
-        content = {name: _packed(value) for name, value in to_record(stage).items()}
         private_folder(self.path.parent)
-        write_private(self.path, json.dumps(content).encode())
-
-
-def _packed(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_packed(each) for each in value]
-    return value.hex() if isinstance(value, bytes) else value
+        write_private(self.path, json.dumps(to_record(stage), default=bytes.hex).encode())
 
 
 def _unpacked(name: str, value: Any) -> Any:

@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord
@@ -16,19 +16,19 @@ from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
-from veilmap.federation.update_validation import Vetting
+from veilmap.federation.update_validation import Refusal, Vetting
 from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import (
     NO_ANSWER,
     NOTHING,
     ask,
     messages,
+    unpack,
     weights_of,
     weights_record,
 )
-from veilmap.flower.node import Request
+from veilmap.flower.node import Request, Update
 from veilmap.flower.secure.roster import FEWEST
-from veilmap.flower.unpacking import unpack
 from veilmap.model.network import Floats
 from veilmap.wording import counted
 
@@ -39,24 +39,30 @@ log = logging.getLogger("flwr")
 
 
 @dataclass(frozen=True)
-class Conduct:
-    """How a server runs its rounds.
+class Assignment:
+    """A run's configuration, of the plain values that Flower allows.
 
     Attributes:
+        campaign: as text.
+        out: the run folder on the server's machine.
+        names: the file with the nodes' names, which may grow during a run.
         nodes: a round waits until so many are connected.
-        timeout_s: how long the server waits for answers.
         sum_of: the fewest nodes in a secure sum.
-        vetting: which updates are accepted.
-        test: the server's own measurements, for the RMSE; None if there are none.
-        name_of: gives a node's name in the transcript.
+        timeout_s: how long the server waits for answers.
+        most_norm: the largest norm of an accepted update.
+        most_points: the largest accepted number of points.
+        test: a file with the server's own measurements; empty if there is none.
     """
 
+    campaign: str
+    out: str
+    names: str = ""
     nodes: int = 2
-    timeout_s: float = 600.0
     sum_of: int = FEWEST
-    vetting: Vetting = field(default_factory=Vetting)
-    test: Evaluation | None = None
-    name_of: Callable[[int], str] = str
+    timeout_s: float = 600.0
+    most_norm: float = Vetting.most_norm
+    most_points: int = Vetting.most_points
+    test: str = ""
 
 
 class SignalMapStrategy(FedAvg):
@@ -64,12 +70,26 @@ class SignalMapStrategy(FedAvg):
 
     The aggregation is that of ``federation``, in float64, so that a federation on machines gives
     the weights of one in a process.
+
+    Args:
+        journal: the run folder, with the campaign and its finished rounds.
+        assignment: the run's configuration.
+        name_of: gives a node's name in the transcript.
+        test: the server's own measurements, for the RMSE; None if there are none.
     """
 
-    def __init__(self, journal: Journal, conduct: Conduct) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        assignment: Assignment,
+        name_of: Callable[[int], str],
+        test: Evaluation | None = None,
+    ) -> None:
         # Nodes send nothing but their update, so there is no federated evaluation.
         super().__init__(fraction_evaluate=0.0)
-        self._journal, self._conduct = journal, conduct
+        self._journal, self._assignment = journal, assignment
+        self._name_of, self._test = name_of, test
+        self._vetting = Vetting(assignment.most_norm, assignment.most_points)
         self._after = journal.done  # Flower counts the rounds of this run, from 1
         self._asked: Mapping[int, str] = {}  # the nodes of this round, with their names
         self._began = 0.0
@@ -88,33 +108,36 @@ class SignalMapStrategy(FedAvg):
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Lines 9 and 12: what an honest-but-curious server sees, and the average of it."""
-        t, before = self._after + server_round, self._journal.weights
-        average, seen, start_s = self._average, [], self._journal.campaign.start_s(t)
+        t, average, seen = self._after + server_round, self._average, []
         left_out = dict.fromkeys(self._asked.values(), NO_ANSWER)
         # For a node that is gone, Flower itself sends an error; of two answers of a node one is
         # used.
         answers = {each.metadata.src_node_id: each for each in replies}
-        asked = [each for node, each in answers.items() if node in self._asked]
+        answered = [node for node in self._asked if node in answers]
         # Sorted by name, so that the order of arrival changes nothing.
-        for message in sorted(asked, key=self._sender):
-            name = self._sender(message)
-            found = unpack(message)
-            if isinstance(found, str):
-                left_out[name] = found
+        for node in sorted(answered, key=self._asked.__getitem__):
+            name, update = self._asked[node], unpack(answers[node])
+            if isinstance(update, str):
+                left_out[name] = update
                 continue
-            refusal = self._conduct.vetting.refusal(
-                {WEIGHTS: found.weights}, found.n, {WEIGHTS: before}
-            )
+            refusal, read = self._vetted(t, name, update, self._vetting)
+            seen += read
             if refusal is None:
                 del left_out[name]
-                average.add(name, found.weights, found.n)
+                average.add(name, update.weights, update.n)
             else:
                 left_out[name] = refusal.why
-            if refusal is None or refusal.is_seen:
-                seen.append(
-                    Observation.of_weights(t, name, before, found.weights, found.n, start_s)
-                )
         return self._end(t, average.weights(), average.n, seen, left_out)
+
+    def _vetted(
+        self, t: int, name: str, update: Update, vetting: Vetting
+    ) -> tuple[Refusal | None, list[Observation]]:
+        """Whether an update is refused, and what a curious server reads of it."""
+        before, start_s = self._journal.weights, self._journal.campaign.start_s(t)
+        refusal = vetting.refusal({WEIGHTS: update.weights}, update.n, {WEIGHTS: before})
+        if refusal is not None and not refusal.is_seen:
+            return refusal, []
+        return refusal, [Observation.of_weights(t, name, before, update.weights, update.n, start_s)]
 
     def _begin(self, server_round: int, arrays: ArrayRecord, grid: Grid) -> Request:
         """Wait until the round is over and enough nodes are connected; sample them."""
@@ -124,9 +147,9 @@ class SignalMapStrategy(FedAvg):
             log.info("round %d: waiting until its interval is over", t)
         while ends_s > time.time():
             time.sleep(min(LOOK_S, max(ends_s - time.time(), 0)))
-        nodes = connected(grid, self._conduct.nodes)
+        nodes = connected(grid, self._assignment.nodes)
         chosen = sample_users(campaign.servers_plan, [str(node) for node in nodes], t)
-        self._asked = {int(node): self._conduct.name_of(int(node)) for node in chosen}
+        self._asked = {int(node): self._name_of(int(node)) for node in chosen}
         self._began = time.perf_counter()
         return Request(campaign, t, weights_of(arrays))
 
@@ -158,10 +181,10 @@ class SignalMapStrategy(FedAvg):
 
     def _rmse_db(self, t: int, weights: Floats) -> float | None:
         """The RMSE on the server's own measurements; None without any, or if it is not finite."""
-        if self._conduct.test is None:
+        if self._test is None:
             return None
         with np.errstate(all="ignore"):  # weights of 1e38 are finite, their predictions are not
-            rmse_db = self._conduct.test.rmse_db({WEIGHTS: weights})
+            rmse_db = self._test.rmse_db({WEIGHTS: weights})
         if math.isfinite(rmse_db):
             return rmse_db
         log.warning("round %d: the map's predictions are not finite; lower --learning-rate", t)
@@ -173,9 +196,6 @@ class SignalMapStrategy(FedAvg):
 
     def _what(self, outcome: RoundOutcome) -> str:
         return counted(len(outcome.users), "update")
-
-    def _sender(self, message: Message) -> str:
-        return self._asked[message.metadata.src_node_id]
 
 
 def connected(grid: Grid, count: int) -> list[int]:

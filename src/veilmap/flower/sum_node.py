@@ -3,23 +3,17 @@
 from flwr.app import Context, Message, RecordDict
 
 from veilmap.flower.messages import ARRAYS, array_record, request_of
-from veilmap.flower.node import Desk, Node, Sent
+from veilmap.flower.node import ClientNode, Desk, Update
 from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.encoding import encode
 from veilmap.flower.secure.keys import PublicKeys
 from veilmap.flower.secure.participant import advertise, mask, share, unmask
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.stages import Shared, Stage
-from veilmap.flower.sum_messages import (
-    MASKED,
-    names_round,
-    rows_of,
-    rows_record,
-    threshold_of,
-)
+from veilmap.flower.sum_messages import MASKED, names_round, rows_of, rows_record, threshold_of
 
 
-def on_advertise(message: Message, context: Context, node: Node) -> RecordDict:
+def on_advertise(message: Message, context: Context, node: ClientNode) -> RecordDict:
     """Step 1, if the node takes part."""
     request = request_of(message.content)
     node.consent(request)
@@ -29,7 +23,7 @@ def on_advertise(message: Message, context: Context, node: Node) -> RecordDict:
     return rows_record({context.node_id: keys.raw})
 
 
-def on_share(message: Message, context: Context, node: Node) -> RecordDict:
+def on_share(message: Message, context: Context, node: ClientNode) -> RecordDict:
     """Step 2, if the threshold is at least this node's minimum."""
     threshold = threshold_of(message.content)
     if threshold < node.minimum.nodes:
@@ -41,7 +35,7 @@ def on_share(message: Message, context: Context, node: Node) -> RecordDict:
     return rows_record(sealed)
 
 
-def on_mask(message: Message, context: Context, node: Node) -> RecordDict:
+def on_mask(message: Message, context: Context, node: ClientNode) -> RecordDict:
     """Step 3: train, and hide the update; with nothing to send, hide a zero.
 
     The request must be the one that all nodes agreed to in step 1: if the others were asked for
@@ -52,13 +46,13 @@ def on_mask(message: Message, context: Context, node: Node) -> RecordDict:
         before = _kept(desk)
         if not isinstance(before, Shared) or before.roster.context != names_round(request):
             raise RoundError("the request is not the one that this sum began with")
-        sent = node.answer(request) or Sent(request.weights, 0)
+        sent = node.answer(request) or Update(request.weights, 0)
         stage, masked = mask(before, encode(sent.weights - request.weights, sent.n), sealed)
         desk.write(stage)
     return RecordDict({ARRAYS: array_record(MASKED, masked)})
 
 
-def on_unmask(message: Message, context: Context, node: Node) -> RecordDict:
+def on_unmask(message: Message, context: Context, node: ClientNode) -> RecordDict:
     """Step 4: the shares that unmask the survivors' sum."""
     with node.desk(context) as desk:
         stage, shares = unmask(_kept(desk), set(rows_of(message.content)))

@@ -31,7 +31,6 @@ from veilmap.flower.sum_messages import (
 # The share of the initial nodes that must stay to the end, or the round gives no update.
 STAYING = 2 / 3
 T = TypeVar("T")
-Part = Callable[[int, RecordDict], T]  # the wanted part of a node's answer
 
 
 class SecureRound:
@@ -53,13 +52,15 @@ class SecureRound:
         request = ask(self._request)
         asked = self._exchange(ADVERTISE, dict.fromkeys(nodes, request))
         keys = self._read(asked, lambda node, content: PublicKeys.of(rows_of(content)[node]))
-        roster = self._roster_of(keys)
-        told = rows_record({node: each.raw for node, each in keys.items()}, roster.threshold)
-        shared = self._read(self._exchange(SHARE, dict.fromkeys(keys, told)), _letters(keys))
+        threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
+        roster = Roster(names_round(self._request), keys, threshold)
+        told = rows_record({node: each.raw for node, each in keys.items()}, threshold)
+        sealed = self._exchange(SHARE, dict.fromkeys(keys, told))
+        shared = self._read(sealed, lambda node, content: _rows_for({*keys} - {node}, content))
         self._roster, self._shared = roster, frozenset(shared)
         contents = {
-            node: RecordDict({**request, **rows_record(sealed)})
-            for node, sealed in relay(roster, shared).items()
+            node: RecordDict({**request, **rows_record(rows)})
+            for node, rows in relay(roster, shared).items()
         }
         return messages(contents, MASK, self._request.t)
 
@@ -67,17 +68,15 @@ class SecureRound:
         """Step 4, from the masked vectors of step 3 to their sum."""
         if self._roster is None:
             raise RoundError("too few nodes began this round")
-        vector = _vector(self._request.campaign.network.size + 1)
-        masked = self._read(self._answers(replies, self._shared), vector)
+        length = self._request.campaign.network.size + 1
+        vectors = self._answers(replies, self._shared)
+        masked = self._read(vectors, lambda _, content: _vector(length, content))
         self._roster.check_enough(masked, "the list of masked vectors")
         stayed = rows_record(dict.fromkeys(masked, b""))
         sizes = {node: SEED_BYTES if node in masked else KEY_BYTES for node in self._shared}
         answered = self._exchange(UNMASK, dict.fromkeys(masked, stayed))
-        return reveal(self._roster, self._shared, masked, self._read(answered, _shares(sizes)))
-
-    def _roster_of(self, keys: Mapping[int, PublicKeys]) -> Roster:
-        threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
-        return Roster(names_round(self._request), keys, threshold)
+        shares = self._read(answered, lambda _, content: _shares(sizes, content))
+        return reveal(self._roster, self._shared, masked, shares)
 
     def _exchange(self, step: str, contents: Mapping[int, RecordDict]) -> dict[int, RecordDict]:
         sent = messages(contents, step, self._request.t)
@@ -98,7 +97,9 @@ class SecureRound:
         self.left_out |= {node: why[node] for node in asked - set(found)}
         return found
 
-    def _read(self, contents: Mapping[int, RecordDict], part: Part[T]) -> dict[int, T]:
+    def _read(
+        self, contents: Mapping[int, RecordDict], part: Callable[[int, RecordDict], T]
+    ) -> dict[int, T]:
         """The wanted part of each answer; nodes without one drop out."""
         read = {}
         for node, content in contents.items():
@@ -109,31 +110,22 @@ class SecureRound:
         return read
 
 
-def _letters(keys: Mapping[int, PublicKeys]) -> Part[dict[int, bytes]]:
-    def letters(node: int, content: RecordDict) -> dict[int, bytes]:
-        rows = rows_of(content)
-        if set(rows) != set(keys) - {node}:
-            raise RoundError("shares for nodes that do not take part")
-        return rows
-
-    return letters
+def _rows_for(others: set[int], content: RecordDict) -> dict[int, bytes]:
+    rows = rows_of(content)
+    if set(rows) != others:
+        raise RoundError("shares for nodes that do not take part")
+    return rows
 
 
-def _vector(length: int) -> Part[Words]:
-    def vector(_: int, content: RecordDict) -> Words:
-        words = content.array_records[ARRAYS][MASKED].numpy()
-        if words.dtype != np.uint64 or words.shape != (length,):
-            raise RoundError(f"a masked vector of shape {words.shape} and type {words.dtype}")
-        return words
-
-    return vector
+def _vector(length: int, content: RecordDict) -> Words:
+    words = content.array_records[ARRAYS][MASKED].numpy()
+    if words.dtype != np.uint64 or words.shape != (length,):
+        raise RoundError(f"a masked vector of shape {words.shape} and type {words.dtype}")
+    return words
 
 
-def _shares(sizes: Mapping[int, int]) -> Part[dict[int, bytes]]:
-    def shares(_: int, content: RecordDict) -> dict[int, bytes]:
-        rows = rows_of(content)
-        if {node: len(row) for node, row in rows.items()} != sizes:
-            raise RoundError("other shares than asked for")
-        return rows
-
-    return shares
+def _shares(sizes: Mapping[int, int], content: RecordDict) -> dict[int, bytes]:
+    rows = rows_of(content)
+    if {node: len(row) for node, row in rows.items()} != sizes:
+        raise RoundError("other shares than asked for")
+    return rows

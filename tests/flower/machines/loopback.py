@@ -27,12 +27,12 @@ serve(Path(folder), say, port=port, listen=Address("127.0.0.1", listen))
 JOIN = """
 import json, sys
 from pathlib import Path
-from veilmap.flower.machines.node import NodePlace, join
-from veilmap.flower.machines.ports import Address
+from veilmap.flower.machines.node import join
+from veilmap.flower.node_file import NodeSettings
 folder, ca, port = json.loads(sys.argv[1])
-place = NodePlace(Address("localhost", port), Path(ca), Path(folder) / "node.key", Path(folder),
-                  {"data": 'its "own" file.csv'})
-join(place, lambda line: print(line, flush=True))
+own = NodeSettings(Path("none.csv"), server=f"localhost:{port}", certificate=Path(ca),
+                   key=Path(folder) / "node.key", folder=Path(folder))
+join(own, {"data": 'its "own" file.csv'}, lambda line: print(line, flush=True))
 """
 
 # Imported by every Python of the test before anything else: our two apps are these small ones.

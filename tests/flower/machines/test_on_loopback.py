@@ -14,6 +14,7 @@ from flwr.common.serde import fab_to_proto
 from flwr.proto.control_pb2 import StartRunRequest
 from flwr.supercore.fab import Fab
 from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
+from flwr.supercore.run import RunStatus
 
 from tests.flower.machines.loopback import (
     JOIN,
@@ -93,7 +94,7 @@ def online(state: Path) -> set[str]:
     return {node.name for node in admission.nodes(state) if node.status == "online"}
 
 
-def finish(house: House, run_id: int) -> tuple[runs.RunStatus, list[str]]:
+def finish(house: House, run_id: int) -> tuple[RunStatus, list[str]]:
     lines = list(runs.follow(house.state, run_id))
     return runs.status(house.state, run_id), lines
 
@@ -121,7 +122,7 @@ def test_a_run_survives_the_death_of_the_superlink(house):
     [superlink] = house.server.children("superlink")
     os.kill(superlink, signal.SIGKILL)
     status, lines = finish(house, run_id)
-    assert status == runs.RunStatus("finished", "completed", "")
+    assert status == RunStatus("finished", "completed", "")
     assert [line for line in lines if "REPLY" in line] == ['REPLY True its "own" file.csv'] * 2
     assert "superlink ended with code -9" in house.server.said()
 
@@ -186,7 +187,7 @@ def test_neither_server_nor_nodes_run_foreign_code(house, tmp_path):
         status, lines = finish(house, submit_foreign(house, marker))
     finally:
         command.write_text(own)
-    assert status.completed
+    assert status.sub_status == "completed"
     refused = [line for line in lines if line.startswith("ERROR") and "ForeignBundleError" in line]
     assert len(refused) == 2
     for node in house.nodes.values():
@@ -201,7 +202,7 @@ def test_a_run_that_is_stopped_ends(house):
     run_id = runs.submit(house.state, {"nodes": 99, "sleep_s": 0.0})
     runs.stop(house.state, run_id)
     status, _ = finish(house, run_id)
-    assert (status.finished, status.outcome) == (True, "stopped")
+    assert (status.status, status.sub_status) == ("finished", "stopped")
 
 
 def test_two_servers_do_not_share_a_folder(house, tmp_path):

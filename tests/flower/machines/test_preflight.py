@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from tests.flower.machines.serving import served
 from veilmap.flower.machines.certificates import obtain
 from veilmap.flower.machines.ports import Address, free_port
-from veilmap.flower.machines.preflight import Answer, Door, knock
+from veilmap.flower.machines.preflight import PreflightResult, ServerAccess, ask_admission
 
 NOT_ACTIVATED = JSONResponse(
     {"code": int(ApiErrorCode.FLEET_NODE_ACTIVATION_FAILED), "detail": "no"}, 403
@@ -43,8 +43,8 @@ def ask(server, keys):
 
     def ask(*prepared, last_node_id=None, ca=keys.ca):
         answers.extend(prepared)
-        door = Door(Address("localhost", port), ca, ec.generate_private_key(ec.SECP384R1()))
-        return knock(door, last_node_id), [call for call, _ in asked]
+        door = ServerAccess(Address("localhost", port), ca, ec.generate_private_key(ec.SECP384R1()))
+        return ask_admission(door, last_node_id), [call for call, _ in asked]
 
     return ask
 
@@ -55,7 +55,7 @@ def activated(node_id: int) -> Response:
 
 def test_who_is_admitted_gets_an_id_and_signs_off_again(ask):
     assert ask(activated(7), Response()) == (
-        (Answer.ADMITTED, 7),
+        (PreflightResult.ADMITTED, 7),
         ["activate-node", "deactivate-node"],
     )
 
@@ -64,35 +64,35 @@ def test_the_server_is_asked_for_our_own_key(server, keys):
     port, answers, asked = server
     answers[:], asked[:] = [NOT_ACTIVATED], []
     key = ec.generate_private_key(ec.SECP384R1())
-    knock(Door(Address("localhost", port), keys.ca, key))
+    ask_admission(ServerAccess(Address("localhost", port), keys.ca, key))
     request = ActivateNodeRequest.FromString(asked[0][1])
     assert request.public_key == public_key_to_bytes(key.public_key())
 
 
 def test_an_unknown_key_is_not_admitted(ask):
-    assert ask(NOT_ACTIVATED) == ((Answer.NOT_ADMITTED, None), ["activate-node"])
+    assert ask(NOT_ACTIVATED) == ((PreflightResult.NOT_ADMITTED, None), ["activate-node"])
 
 
 def test_who_is_still_counted_as_online_signs_off_first(ask):
     assert ask(NOT_ACTIVATED, Response(), last_node_id=7) == (
-        (Answer.SIGNED_OFF, None),
+        (PreflightResult.SIGNED_OFF, None),
         ["activate-node", "deactivate-node"],
     )
 
 
 def test_who_was_expelled_is_not_admitted(ask):
     answer, _ = ask(NOT_ACTIVATED, Response(status_code=401), last_node_id=7)
-    assert answer == (Answer.NOT_ADMITTED, None)
+    assert answer == (PreflightResult.NOT_ADMITTED, None)
 
 
 @pytest.mark.parametrize(
     ("status", "answer"),
     [
-        (401, Answer.REFUSED),
-        (503, Answer.UNREACHABLE),
-        (504, Answer.UNREACHABLE),
-        (404, Answer.BROKEN),
-        (500, Answer.BROKEN),
+        (401, PreflightResult.REFUSED),
+        (503, PreflightResult.UNREACHABLE),
+        (504, PreflightResult.UNREACHABLE),
+        (404, PreflightResult.BROKEN),
+        (500, PreflightResult.BROKEN),
     ],
 )
 def test_an_answer_of_the_door_is_told_apart(ask, status, answer):
@@ -100,11 +100,11 @@ def test_an_answer_of_the_door_is_told_apart(ask, status, answer):
 
 
 def test_an_answer_that_flower_does_not_read_is_broken(ask):
-    assert ask(Response(b"\xff\xff<html>"))[0] == (Answer.BROKEN, None)
+    assert ask(Response(b"\xff\xff<html>"))[0] == (PreflightResult.BROKEN, None)
 
 
 def test_a_server_of_another_ca_is_not_trusted_and_learns_nothing(ask, tmp_path):
-    assert ask(ca=obtain(tmp_path, []).ca) == ((Answer.NOT_TRUSTED, None), [])
+    assert ask(ca=obtain(tmp_path, []).ca) == ((PreflightResult.NOT_TRUSTED, None), [])
 
 
 def test_a_server_under_another_name_is_not_trusted(keys):
@@ -112,10 +112,14 @@ def test_a_server_under_another_name_is_not_trusted(keys):
         assert scope["type"] == "lifespan"
 
     with served(app, keys, "127.0.0.2") as port:
-        door = Door(Address("127.0.0.2", port), keys.ca, ec.generate_private_key(ec.SECP384R1()))
-        assert knock(door) == (Answer.NOT_TRUSTED, None)
+        door = ServerAccess(
+            Address("127.0.0.2", port), keys.ca, ec.generate_private_key(ec.SECP384R1())
+        )
+        assert ask_admission(door) == (PreflightResult.NOT_TRUSTED, None)
 
 
 def test_a_server_that_is_away_is_unreachable(keys):
-    door = Door(Address("localhost", free_port()), keys.ca, ec.generate_private_key(ec.SECP384R1()))
-    assert knock(door) == (Answer.UNREACHABLE, None)
+    door = ServerAccess(
+        Address("localhost", free_port()), keys.ca, ec.generate_private_key(ec.SECP384R1())
+    )
+    assert ask_admission(door) == (PreflightResult.UNREACHABLE, None)

@@ -2,10 +2,10 @@ import os
 
 import pytest
 
-from veilmap.flower.secure.envelope import Address, seal, unseal
+from veilmap.flower.secure.envelope import Route, seal, unseal
 from veilmap.flower.secure.round_error import RoundError
 
-ADDRESS = Address(1, 2**64 - 1, b"round")
+ADDRESS = Route(1, 2**64 - 1, b"round")
 KEY = bytes(range(32))
 
 
@@ -23,10 +23,10 @@ def test_the_same_text_is_sealed_differently_every_time():
 @pytest.mark.parametrize(
     "address",
     [
-        Address(2**64 - 1, 1, b"round"),
-        Address(3, 2**64 - 1, b"round"),
-        Address(1, 3, b"round"),
-        Address(1, 2**64 - 1, b"next round"),
+        Route(2**64 - 1, 1, b"round"),
+        Route(3, 2**64 - 1, b"round"),
+        Route(1, 3, b"round"),
+        Route(1, 2**64 - 1, b"next round"),
     ],
 )
 def test_a_text_for_another_address_is_refused(address):

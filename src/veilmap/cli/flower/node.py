@@ -4,8 +4,7 @@ from pathlib import Path
 
 from veilmap.cli.console import say
 from veilmap.flower.client_app import NODE_FILE
-from veilmap.flower.machines.node import NodePlace, join
-from veilmap.flower.machines.ports import Address
+from veilmap.flower.machines.node import join
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import the_user
 from veilmap.sources.reader import read
@@ -22,14 +21,7 @@ def join_(file: Path) -> None:
     """
     settings = load_node_file(file)
     _announce(settings)
-    place = NodePlace(
-        server=Address.parse(settings.node.server),
-        ca=settings.node.certificate,
-        key=settings.node.key,
-        folder=settings.node.folder,
-        config={NODE_FILE: str(file.resolve())},
-    )
-    join(place, say)
+    join(settings.node, {NODE_FILE: str(file.resolve())}, say)
 
 
 def _announce(settings: NodeFile) -> None:

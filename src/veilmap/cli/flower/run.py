@@ -18,8 +18,7 @@ from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.operating import operate
-from veilmap.flower.server_app import Assignment
-from veilmap.flower.strategy import Conduct
+from veilmap.flower.strategy import Assignment
 from veilmap.model.network import Network
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
@@ -34,8 +33,8 @@ def run_(
     rounds: int,
     secure_aggregation: bool = False,
     nodes: int = 2,
-    sum_of: int = Conduct.sum_of,
-    timeout: float = Conduct.timeout_s,
+    sum_of: int = Assignment.sum_of,
+    timeout: float = Assignment.timeout_s,
     most_norm: float | None = None,
     test: Path | None = None,
     config: Path | None = None,

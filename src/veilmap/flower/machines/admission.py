@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric import ec
 from flwr.proto.control_pb2 import ListNodesRequest, RegisterNodeRequest, UnregisterNodeRequest
 from flwr.proto.node_pb2 import NodeInfo
 from flwr.supercore.primitives.asymmetric import public_key_to_bytes
@@ -21,7 +20,7 @@ _RESTORE = "restore it, or move it away and see the nodes by their numbers"
 
 
 @dataclass(frozen=True)
-class Node:
+class AdmittedNode:
     """An admitted node; ``status`` is Flower's term, ``since`` when it last changed (UTC)."""
 
     node_id: int
@@ -33,7 +32,7 @@ class Node:
 def admit(path: Path, public_key: Path, name: str) -> int:
     """Admit the node with this key under a unique name; returns its id."""
     folder = ServerFolder(path)
-    key = _bytes(node_key.load_public(public_key))
+    key = public_key_to_bytes(node_key.load_public(public_key))
     names = read_names(path)
     _refuse_name(name, names)
     with control(folder) as client:
@@ -45,7 +44,7 @@ def admit(path: Path, public_key: Path, name: str) -> int:
     return node_id
 
 
-def expel(path: Path, name: str) -> int:
+def expel(path: Path, name: str) -> None:
     """Expel the node with this name for good: its key is not admitted again."""
     folder = ServerFolder(path)
     names = read_names(path)
@@ -58,16 +57,15 @@ def expel(path: Path, name: str) -> int:
         client.UnregisterNode(UnregisterNodeRequest(node_id=ids[0]))
     rest = {str(node_id): known for node_id, known in names.items() if known != name}
     write_json(folder.nodes, rest)
-    return ids[0]
 
 
-def nodes(path: Path) -> list[Node]:
+def nodes(path: Path) -> list[AdmittedNode]:
     """The admitted nodes in the order of their admission."""
     names = read_names(path)
     with control(ServerFolder(path)) as client:
         known = client.ListNodes(ListNodesRequest()).nodes_info
     return [
-        Node(node.node_id, names.get(node.node_id, node.name), node.status, _since(node))
+        AdmittedNode(node.node_id, names.get(node.node_id, node.name), node.status, _since(node))
         for node in sorted(known, key=lambda node: node.registered_at)
         if node.status != _GONE
     ]
@@ -83,10 +81,6 @@ def read_names(path: Path) -> dict[int, str]:
         return {int(node_id): str(name) for node_id, name in content.items()}
     except ValueError as error:
         raise UserError(f"{file} is not a list of nodes ({error}); {_RESTORE}") from None
-
-
-def _bytes(key: ec.EllipticCurvePublicKey) -> bytes:
-    return public_key_to_bytes(key)
 
 
 def _refuse_name(name: str, names: dict[int, str]) -> None:

@@ -5,7 +5,7 @@ EC P-256 throughout: every TLS library takes it, and a handshake costs a small n
 
 import ipaddress
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from veilmap.errors import UserError, shown
 from veilmap.files import write_whole
-from veilmap.flower.machines.private_files import private_folder, write_private
+from veilmap.flower.machines.private_files import PrivateKey, private_folder, write_private_key
 
 # Every node holds the CA's certificate, so a new one must be distributed to every node.
 CA_DAYS = 3650
@@ -25,29 +25,23 @@ SERVER_DAYS = 397
 # Time to plan a restart of the server.
 NOTICE_DAYS = 30
 ALWAYS = ("localhost", "127.0.0.1")
+# Certificates say of every use of a key whether it is granted.
+_SIGNING = ("digital_signature", "content_commitment", "key_cert_sign", "crl_sign")
+_ENCIPHERING = ("key_encipherment", "data_encipherment", "encipher_only", "decipher_only")
+_KEY_USAGES = (*_SIGNING, *_ENCIPHERING, "key_agreement")
+# Software that does not understand these must reject the certificate (RFC 5280, 4.2).
+_CRITICAL = (x509.BasicConstraints, x509.KeyUsage)
 
 
-@dataclass(frozen=True)
 class Certificates:
     """The files of a server's certificates; ``ca`` is what nodes are given."""
 
-    folder: Path
-
-    @property
-    def ca(self) -> Path:
-        return self.folder / "ca.pem"
-
-    @property
-    def ca_key(self) -> Path:
-        return self.folder / "ca.key"
-
-    @property
-    def server(self) -> Path:
-        return self.folder / "server.pem"
-
-    @property
-    def server_key(self) -> Path:
-        return self.folder / "server.key"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ca = folder / "ca.pem"
+        self.ca_key = folder / "ca.key"
+        self.server = folder / "server.pem"
+        self.server_key = folder / "server.key"
 
 
 def obtain(folder: Path, hosts: Sequence[str], now: datetime | None = None) -> Certificates:
@@ -60,79 +54,66 @@ def obtain(folder: Path, hosts: Sequence[str], now: datetime | None = None) -> C
     """
     now = now or datetime.now(UTC)
     files = Certificates(private_folder(folder))
-    wanted = list(dict.fromkeys([*ALWAYS, *hosts]))
-    names = [_general_name(host) for host in wanted]
+    names = {host: _general_name(host) for host in (*ALWAYS, *hosts)}
     if not files.ca.exists():
         _make_ca(files, now)
     if not files.server.exists():
-        _make_server(files, names, now)
+        _make_server(files, names.values(), now)
     _refuse_ending(files.ca, now, "remove the folder's files, start again and give nodes ca.pem")
     again = "remove server.pem and start again: nodes need no change"
     _refuse_ending(files.server, now, again)
-    _refuse_missing(files.server, dict(zip(wanted, names, strict=True)), again)
+    _refuse_missing(files.server, names, again)
     return files
 
 
 def _make_ca(files: Certificates, now: datetime) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name("veilmap CA")
-    usage = _usage(digital_signature=False, key_cert_sign=True, crl_sign=True)
-    unsigned = (
-        _builder(name, name, key.public_key(), now, now + timedelta(days=CA_DAYS))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(usage, critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    unsigned = _unsigned(name, name, key, now, now + timedelta(days=CA_DAYS))
+    extensions = (
+        x509.BasicConstraints(ca=True, path_length=0),
+        _usage("key_cert_sign", "crl_sign"),
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
     )
-    write_private(files.ca_key, _private_pem(key))
-    write_whole(files.ca, _pem(unsigned.sign(key, hashes.SHA256())))
+    write_private_key(files.ca_key, key, serialization.PrivateFormat.PKCS8)
+    write_whole(files.ca, _signed(unsigned, extensions, key))
 
 
 def _make_server(files: Certificates, names: Iterable[x509.GeneralName], now: datetime) -> None:
     ca, ca_key = _load(files.ca), _load_key(files.ca_key)
     key = ec.generate_private_key(ec.SECP256R1())
     ends = min(now + timedelta(days=SERVER_DAYS), ca.not_valid_after_utc)
-    unsigned = (
-        _builder(_name("veilmap server"), ca.subject, key.public_key(), now, ends)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(digital_signature=True), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False
-        )
+    unsigned = _unsigned(_name("veilmap server"), ca.subject, key, now, ends)
+    extensions = (
+        x509.BasicConstraints(ca=False, path_length=None),
+        _usage("digital_signature"),
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
+        x509.SubjectAlternativeName(names),
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
+        x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()),
     )
-    write_private(files.server_key, _private_pem(key))
-    write_whole(files.server, _pem(unsigned.sign(ca_key, hashes.SHA256())))
+    write_private_key(files.server_key, key, serialization.PrivateFormat.PKCS8)
+    write_whole(files.server, _signed(unsigned, extensions, ca_key))
 
 
-def _builder(
-    subject: x509.Name,
-    issuer: x509.Name,
-    key: ec.EllipticCurvePublicKey,
-    now: datetime,
-    ends: datetime,
+def _unsigned(
+    subject: x509.Name, issuer: x509.Name, key: PrivateKey, now: datetime, ends: datetime
 ) -> x509.CertificateBuilder:
     # Valid from an hour ago, for nodes whose clocks are slightly behind.
-    return x509.CertificateBuilder(
-        issuer, subject, key, x509.random_serial_number(), now - timedelta(hours=1), ends
-    )
+    begins, number = now - timedelta(hours=1), x509.random_serial_number()
+    return x509.CertificateBuilder(issuer, subject, key.public_key(), number, begins, ends)
 
 
-def _usage(
-    *, digital_signature: bool, key_cert_sign: bool = False, crl_sign: bool = False
-) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=digital_signature,
-        key_cert_sign=key_cert_sign,
-        crl_sign=crl_sign,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
+def _signed(
+    unsigned: x509.CertificateBuilder, extensions: Iterable[x509.ExtensionType], key: PrivateKey
+) -> bytes:
+    for each in extensions:
+        unsigned = unsigned.add_extension(each, critical=isinstance(each, _CRITICAL))
+    return unsigned.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+def _usage(*granted: str) -> x509.KeyUsage:
+    return x509.KeyUsage(**{usage: usage in granted for usage in _KEY_USAGES})
 
 
 def _refuse_ending(path: Path, now: datetime, way_out: str) -> None:
@@ -151,10 +132,8 @@ def _refuse_missing(path: Path, wanted: dict[str, x509.GeneralName], way_out: st
 
 
 def _general_name(host: str) -> x509.GeneralName:
-    try:
+    with suppress(ValueError):
         return x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        pass
     try:
         return x509.DNSName(host)
     except ValueError:
@@ -177,26 +156,13 @@ def _load(path: Path) -> x509.Certificate:
         ) from None
 
 
-def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
-    try:
+def _load_key(path: Path) -> PrivateKey:
+    key = None
+    with suppress(OSError, ValueError):
         key = serialization.load_pem_private_key(path.read_bytes(), None)
-    except (OSError, ValueError):
-        key = None
-    if not isinstance(key, ec.EllipticCurvePrivateKey):
+    if not isinstance(key, PrivateKey):
         raise UserError(
             f"{path} is no readable key, and a new server certificate needs it; put it back, or "
             "remove the folder's files, start again and give nodes the new ca.pem"
         )
     return key
-
-
-def _pem(certificate: x509.Certificate) -> bytes:
-    return certificate.public_bytes(serialization.Encoding.PEM)
-
-
-def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )

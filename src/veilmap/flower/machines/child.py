@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from importlib import import_module
+from pkgutil import resolve_name
 
 _LOOK_EVERY_S = 0.5
 _TIME_TO_END_S = 10.0
@@ -19,9 +19,8 @@ def main() -> None:
     """
     parent, name, target, *arguments = sys.argv[1:]
     threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
-    module, _, function = target.partition(":")
     sys.argv = [name, *arguments]
-    getattr(import_module(module), function)()
+    resolve_name(target)()
 
 
 def _end_with(parent: int) -> None:

@@ -27,7 +27,7 @@ def control(folder: ServerFolder) -> Iterator[ControlHttpClient]:
     except httpx.HTTPStatusError as error:
         fault = FlowerError.from_json(error.response.text)
         said = fault.message if fault is not None else str(error)
-        raise ControlError(f"the server says: {said}", fault.code if fault else None) from error
+        raise UserError(f"the server says: {said}") from error
     except httpx.TransportError as error:
         raise UserError(
             f"the server of {folder.path} does not answer at {address} ({error}); start it with: "
@@ -35,14 +35,6 @@ def control(folder: ServerFolder) -> Iterator[ControlHttpClient]:
         ) from error
     finally:
         client.close()
-
-
-class ControlError(UserError):
-    """The SuperLink declined; ``code`` is Flower's number of the reason."""
-
-    def __init__(self, message: str, code: int | None) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class _LocalClient(ControlHttpClient):

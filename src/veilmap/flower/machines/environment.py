@@ -22,7 +22,9 @@ def flower_environment(
     return {
         "OMP_NUM_THREADS": "1",  # many small processes share the machine
         **kept,
-        **_QUIET,
+        "FLWR_TELEMETRY_ENABLED": "0",
+        "FLWR_DISABLE_UPDATE_CHECK": "1",
+        "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
         "FLWR_HOME": str(home),
         # Not the folder of Python's scripts: Flower's own commands must not be found there.
         "PATH": os.pathsep.join([str(commands), os.defpath]),
@@ -31,10 +33,3 @@ def flower_environment(
         "no_proxy": ",".join(filter(None, [kept.get("no_proxy"), _LOOPBACK])),
         "PYTHONUNBUFFERED": "1",
     }
-
-
-_QUIET = {
-    "FLWR_TELEMETRY_ENABLED": "0",
-    "FLWR_DISABLE_UPDATE_CHECK": "1",
-    "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
-}

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -48,23 +49,15 @@ def main() -> None:
     _ROLES[role]()
 
 
-def _client_app() -> None:
-    """Flower's flwr-clientapp with our own client app, whatever the bundle says."""
-    from flwr.supernode.cli import flwr_clientapp
+def _client_app(check: Callable[[bytes], None]) -> None:
+    """Flower's flwr-clientapp with our own client app, whatever the bundle says.
 
-    guard_client(import_module(CLIENT_PATH), refuse_foreign)
-    flwr_clientapp()
-
-
-def _no_client_app() -> None:
-    """For other kinds of tasks on a node: a flwr-clientapp that refuses every bundle.
-
-    It answers the message with an error: if the process just ended, the SuperNode would wait for an
-    answer.
+    With ``refuse_all``, for other kinds of tasks on a node, it answers the message with an error:
+    if the process just ended, the SuperNode would wait for an answer.
     """
     from flwr.supernode.cli import flwr_clientapp
 
-    guard_client(import_module(CLIENT_PATH), refuse_all)
+    guard_client(import_module(CLIENT_PATH), check)
     flwr_clientapp()
 
 
@@ -83,7 +76,9 @@ def _no_server_app() -> NoReturn:
 def guard_client(module: ModuleType, check: Callable[[bytes], None]) -> None:
     """Put ``check`` in the place of unpacking, and our client app in the place of any other."""
     _replace(module, "install_from_fab", lambda content, **_: _checked(check, content))
-    _replace(module, "get_load_client_app_fn", lambda **_: lambda *_bundle: _our_client_app())
+    _replace(
+        module, "get_load_client_app_fn", lambda **_: lambda *_bundle: resolve_name(CLIENT_APP)
+    )
 
 
 def guard_server(module: ModuleType, check: Callable[[bytes], None]) -> None:
@@ -110,11 +105,6 @@ def refuse_all(_: bytes) -> NoReturn:
     raise ForeignBundleError("only client apps run on a node")
 
 
-def _our_client_app() -> Any:
-    module, _, name = CLIENT_APP.partition(":")
-    return getattr(import_module(module), name)
-
-
 def _replace(module: ModuleType, name: str, by: Callable[..., Any]) -> None:
     # Without the name the guard would be ineffective; better no app than any app.
     if not callable(getattr(module, name, None)):
@@ -124,8 +114,8 @@ def _replace(module: ModuleType, name: str, by: Callable[..., Any]) -> None:
 
 
 _ROLES: dict[str, Callable[[], None]] = {
-    CLIENT_COMMAND: _client_app,
-    f"not-{CLIENT_COMMAND}": _no_client_app,
+    CLIENT_COMMAND: lambda: _client_app(refuse_foreign),
+    f"not-{CLIENT_COMMAND}": lambda: _client_app(refuse_all),
     SERVER_COMMAND: _server_app,
     f"not-{SERVER_COMMAND}": _no_server_app,
 }

@@ -5,7 +5,7 @@ import secrets
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 from veilmap.errors import UserError
@@ -14,57 +14,43 @@ from veilmap.flower.machines import node_key
 from veilmap.flower.machines.environment import flower_environment
 from veilmap.flower.machines.guard import CLIENT_COMMAND, write_commands
 from veilmap.flower.machines.ports import LOOPBACK, Address, answers, free_port
-from veilmap.flower.machines.preflight import Answer, Door, knock
+from veilmap.flower.machines.preflight import PreflightResult, ServerAccess, ask_admission
 from veilmap.flower.machines.private_files import held_privately, write_private
 from veilmap.flower.machines.supervision import Children, Program, Say, stop_signals
+from veilmap.flower.node_file import NodeSettings
 
 _LOOK_EVERY_S = 0.2
 _FIRST_PAUSE_S = 5.0
 _LONGEST_PAUSE_S = 60.0
 
 
-@dataclass(frozen=True)
-class NodePlace:
-    """A node's folder and the server that it joins.
-
-    Attributes:
-        server: address of the server's gate.
-        ca: the server's ca.pem.
-        key: the node's private key; made if missing.
-        folder: where the node keeps its logs and Flower's files.
-        config: values that the client app finds in ``context.node_config``.
-    """
-
-    server: Address
-    ca: Path
-    key: Path
-    folder: Path
-    config: Mapping[str, str]
-
-    def __post_init__(self) -> None:
-        try:
-            ssl.create_default_context(cafile=self.ca)
-        except OSError:  # also if it is not a certificate
-            raise UserError(
-                f"{self.ca} is no CA certificate; ask the operator for the server's ca.pem"
-            ) from None
-
-
-def join(place: NodePlace, say: Say) -> None:
+def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
     """Run the node until SIGTERM or Ctrl-C.
 
     A node that is not admitted keeps asking instead of ending: its owner starts it once, sends the
     key, and need not return when the operator has admitted it.
+
+    Args:
+        own: the node's paths and its server.
+        config: values that the client app finds in ``context.node_config``.
+        say: called with one line per event.
     """
-    folder = place.folder.resolve()
+    server, folder = Address.parse(own.server), own.folder.resolve()
+    try:
+        ssl.create_default_context(cafile=own.certificate)
+    except OSError:  # also if it is not a certificate
+        raise UserError(
+            f"{own.certificate} is no CA certificate; ask the operator for the server's ca.pem"
+        ) from None
     with held_privately(folder, "veilmap flower join"), stop_signals() as stop:
-        door = Door(place.server, place.ca, node_key.obtain(place.key))
+        access = ServerAccess(server, own.certificate, node_key.obtain(own.key))
         secret = folder / "superexec.secret"
         write_private(secret, secrets.token_bytes(32))
         environment = flower_environment(
             folder / "flower", write_commands(folder / "commands", CLIENT_COMMAND)
         )
-        programs = _programs(place, folder, secret, Porter(door, place.key, folder, say))
+        admission = Admission(access, own.key, folder, say)
+        programs = _programs(own, admission, write_config(folder, config), secret)
         with Children(programs, environment, folder / "logs", say) as children:
             while not stop.is_set():
                 children.tend()
@@ -72,21 +58,23 @@ def join(place: NodePlace, say: Say) -> None:
             say("leaving")
 
 
-def _programs(place: NodePlace, folder: Path, secret: Path, porter: "Porter") -> list[Program]:
+def _programs(
+    own: NodeSettings, admission: "Admission", config: Path, secret: Path
+) -> list[Program]:
     runtime = Address(LOOPBACK, free_port())
     supernode = Program(
         "supernode",
         "flwr.supernode.cli:flower_supernode",
         (
-            *("--superlink", str(place.server)),
-            *("--root-certificates", str(place.ca.resolve())),
-            *("--auth-supernode-private-key", str(place.key.resolve())),
-            *("--node-config", str(write_config(folder, place.config))),
+            *("--superlink", str(admission.access.address)),
+            *("--root-certificates", str(own.certificate.resolve())),
+            *("--auth-supernode-private-key", str(own.key.resolve())),
+            *("--node-config", str(config)),
             *("--host", runtime.host, "--port", str(runtime.port)),
             *("--isolation", "process"),
             *("--superexec-auth-secret-file", str(secret)),
         ),
-        ready=porter.lets_in,
+        ready=admission.lets_in,
     )
     superexec = Program(
         "superexec",
@@ -108,41 +96,40 @@ def write_config(folder: Path, config: Mapping[str, str]) -> Path:
     return path
 
 
-class Porter:
+class Admission:
     """Asks the server for admission, with growing pauses, and reports every new answer once."""
 
-    def __init__(self, door: Door, key: Path, folder: Path, say: Say) -> None:
-        self._door = door
+    def __init__(self, access: ServerAccess, key: Path, folder: Path, say: Say) -> None:
+        self.access = access
         self._key = key
         self._id_file = folder / "node_id"
         self._say = say
-        self._last: Answer | None = None
+        self._last: PreflightResult | None = None
         self._pause_s = _FIRST_PAUSE_S
         self._not_before = 0.0
 
     def lets_in(self) -> bool:
         if time.monotonic() < self._not_before:
             return False
-        answer, node_id = knock(self._door, self._last_node_id())
+        answer, node_id = ask_admission(self.access, self._last_node_id())
         if node_id is not None:
             self._pause_s = _FIRST_PAUSE_S
             write_whole(self._id_file, f"{node_id}\n".encode())
-            self._say(f"joined {self._door.address} as node {node_id}")
+            self._say(f"joined {self.access.address} as node {node_id}")
         else:
             self._wait(answer)
         self._last = answer
         return node_id is not None
 
-    def _wait(self, answer: Answer) -> None:
+    def _wait(self, answer: PreflightResult) -> None:
         if answer is not self._last:
             key = node_key.public_file(self._key)
-            self._say(f"{self._door.address}: {answer.value} (key: {key}); asking on")
+            self._say(f"{self.access.address}: {answer.value} (key: {key}); asking on")
             self._pause_s = _FIRST_PAUSE_S
         self._not_before = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
 
     def _last_node_id(self) -> int | None:
-        try:
+        with suppress(OSError, ValueError):
             return int(self._id_file.read_text())
-        except (OSError, ValueError):
-            return None
+        return None

@@ -1,5 +1,6 @@
 """The key pair that identifies a node to the server."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -8,10 +9,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from veilmap.errors import UserError
 from veilmap.files import write_whole
-from veilmap.flower.machines.private_files import private_folder, write_private
+from veilmap.flower.machines.private_files import PrivateKey, private_folder, write_private_key
 
 
-def obtain(path: Path) -> ec.EllipticCurvePrivateKey:
+def obtain(path: Path) -> PrivateKey:
     """The private key at ``path``, created if missing, with its public half beside it (``.pub``).
 
     OpenSSH's format, as flower-supernode reads it; P-384, the curve of Flower's own keys. The
@@ -19,11 +20,15 @@ def obtain(path: Path) -> ec.EllipticCurvePrivateKey:
     """
     if not path.exists():
         private_folder(path.parent)
-        write_private(path, _private_text(ec.generate_private_key(ec.SECP384R1())))
+        key = ec.generate_private_key(ec.SECP384R1())
+        write_private_key(path, key, serialization.PrivateFormat.OpenSSH)
     key = _load(path)
     public = public_file(path)
     if not public.exists():
-        write_whole(public, _public_text(key.public_key()) + b"\n")
+        text = key.public_key().public_bytes(
+            serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+        )
+        write_whole(public, text + b"\n")
     return key
 
 
@@ -42,10 +47,9 @@ def load_public(path: Path) -> ec.EllipticCurvePublicKey:
         raise UserError(
             f"{path} is a private key, which must not leave its node; take the .pub file beside it"
         )
-    try:
+    key = None
+    with suppress(ValueError, UnsupportedAlgorithm):
         key = serialization.load_ssh_public_key(text)
-    except (ValueError, UnsupportedAlgorithm):
-        key = None
     if not isinstance(key, ec.EllipticCurvePublicKey):
         raise UserError(
             f"{path} is no public key of a node (ecdsa-sha2-nistp384 ...); take the .pub file "
@@ -54,7 +58,7 @@ def load_public(path: Path) -> ec.EllipticCurvePublicKey:
     return key
 
 
-def _load(path: Path) -> ec.EllipticCurvePrivateKey:
+def _load(path: Path) -> PrivateKey:
     try:
         key = serialization.load_ssh_private_key(path.read_bytes(), None)
     except OSError as error:
@@ -63,21 +67,9 @@ def _load(path: Path) -> ec.EllipticCurvePrivateKey:
         ) from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
-    if not isinstance(key, ec.EllipticCurvePrivateKey):
+    if not isinstance(key, PrivateKey):
         raise UserError(
             f"{path} is no EC key in OpenSSH's format without a password; move it away and start "
             "again for a new one, which the operator must admit"
         )
     return key
-
-
-def _private_text(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.OpenSSH,
-        serialization.NoEncryption(),
-    )
-
-
-def _public_text(key: ec.EllipticCurvePublicKey) -> bytes:
-    return key.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)

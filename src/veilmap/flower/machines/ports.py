@@ -2,7 +2,7 @@
 
 import socket
 import time
-from contextlib import closing
+from contextlib import suppress
 from dataclasses import dataclass
 
 from veilmap.errors import UserError, out_of_range, shown
@@ -46,41 +46,38 @@ class Address:
 def refuse_taken(address: Address, option: str) -> None:
     """Raise if ``address`` is in use, or is not an address of this machine."""
     until = time.monotonic() + PATIENCE_S
-    while (fault := _fault(address)) is not None:
-        if time.monotonic() > until:
-            raise UserError(
-                f"cannot listen at {address}: {fault.strerror}; choose another with {option} or "
-                "end the program that uses it"
-            )
+    while True:
+        try:
+            return _try_to_listen(address)
+        except OSError as fault:
+            if time.monotonic() > until:
+                raise UserError(
+                    f"cannot listen at {address}: {fault.strerror}; choose another with {option} "
+                    "or end the program that uses it"
+                ) from None
         time.sleep(0.2)
 
 
 def answers(address: Address) -> bool:
     """Whether something listens at ``address``."""
-    try:
+    with suppress(OSError):
         socket.create_connection((address.host, address.port), timeout=5.0).close()
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 def free_port() -> int:
     """A port of the loopback address that nothing uses at the moment."""
-    with closing(socket.socket()) as trial:
+    with socket.socket() as trial:
         trial.bind((LOOPBACK, 0))
-        port: int = trial.getsockname()[1]
-    return port
+        return int(trial.getsockname()[1])
 
 
-def _fault(address: Address) -> OSError | None:
-    try:
-        family, *_, place = socket.getaddrinfo(
-            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with closing(socket.socket(family)) as trial:
-            # As the servers do: a closing connection does not block a port.
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind(place)
-    except OSError as error:
-        return error
-    return None
+def _try_to_listen(address: Address) -> None:
+    family, *_, place = socket.getaddrinfo(
+        address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    with socket.socket(family) as trial:
+        # As the servers do: a closing connection does not block a port.
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        trial.bind(place)

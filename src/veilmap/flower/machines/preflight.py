@@ -22,7 +22,7 @@ from flwr.supernode.node_auth_http_interceptor import NodeAuthHttpInterceptor
 from veilmap.flower.machines.ports import Address
 
 
-class Answer(Enum):
+class PreflightResult(Enum):
     """How the server answered, and what to do about it."""
 
     ADMITTED = "the server lets this node in"
@@ -47,7 +47,7 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True)
-class Door:
+class ServerAccess:
     """A server as a node sees it: its address, the CA that vouches for it, and our key."""
 
     address: Address
@@ -55,55 +55,56 @@ class Door:
     key: ec.EllipticCurvePrivateKey
 
 
-def knock(door: Door, last_node_id: int | None = None) -> tuple[Answer, int | None]:
+def ask_admission(
+    access: ServerAccess, last_node_id: int | None = None
+) -> tuple[PreflightResult, int | None]:
     """Ask once; the second value is the node's id if it is let in.
 
     Args:
-        door: where.
+        access: where.
         last_node_id: the id of the last time. A killed node counts as online for another minute, in
             which it is not admitted again; with its id it first signs off. The server app looks for
             answers every 3 s: a node that came back sooner would leave it waiting for an answer
             that died with the node.
     """
     try:
-        with _client(door) as client:
+        with _client(access) as client:
             try:
-                return Answer.ADMITTED, _in_and_out(client, door)
+                return PreflightResult.ADMITTED, _in_and_out(client, access)
             except httpx.HTTPStatusError as error:
-                if last_node_id is None or _answer(error) is not Answer.NOT_ADMITTED:
+                if last_node_id is None or _answer(error) is not PreflightResult.NOT_ADMITTED:
                     raise
             try:
                 client.DeactivateNode(DeactivateNodeRequest(node_id=last_node_id))
             except httpx.HTTPStatusError:
                 # The id belongs to another key, or to none.
-                return Answer.NOT_ADMITTED, None
-            return Answer.SIGNED_OFF, None
+                return PreflightResult.NOT_ADMITTED, None
+            return PreflightResult.SIGNED_OFF, None
     except httpx.HTTPStatusError as error:
         return _answer(error), None
     except httpx.TransportError as error:
-        untrusted = isinstance(error.__cause__ or error, ssl.SSLError) or "CERTIFICATE" in str(
-            error
-        )
-        return (Answer.NOT_TRUSTED if untrusted else Answer.UNREACHABLE), None
+        in_tls = isinstance(error.__cause__ or error, ssl.SSLError)
+        untrusted = in_tls or "CERTIFICATE" in str(error)
+        return (PreflightResult.NOT_TRUSTED if untrusted else PreflightResult.UNREACHABLE), None
     except ValueError:
-        return Answer.BROKEN, None
+        return PreflightResult.BROKEN, None
 
 
-def _client(door: Door) -> FleetHttpClient:
+def _client(access: ServerAccess) -> FleetHttpClient:
     return FleetHttpClient.from_server_address(
-        str(door.address),
+        str(access.address),
         insecure=False,
-        root_certificates=door.ca.read_bytes(),
+        root_certificates=access.ca.read_bytes(),
         interceptors=[
             RuntimeVersionHttpInterceptor(component_name="SuperNode"),
-            NodeAuthHttpInterceptor(door.key, door.key.public_key()),
+            NodeAuthHttpInterceptor(access.key, access.key.public_key()),
         ],
     )
 
 
-def _in_and_out(client: FleetHttpClient, door: Door) -> int:
+def _in_and_out(client: FleetHttpClient, access: ServerAccess) -> int:
     request = ActivateNodeRequest(
-        public_key=public_key_to_bytes(door.key.public_key()),
+        public_key=public_key_to_bytes(access.key.public_key()),
         heartbeat_interval=HEARTBEAT_DEFAULT_INTERVAL,
     )
     node_id: int = client.ActivateNode(request).node_id
@@ -111,11 +112,11 @@ def _in_and_out(client: FleetHttpClient, door: Door) -> int:
     return node_id
 
 
-def _answer(error: httpx.HTTPStatusError) -> Answer:
+def _answer(error: httpx.HTTPStatusError) -> PreflightResult:
     if error.response.status_code == httpx.codes.UNAUTHORIZED:
-        return Answer.REFUSED
+        return PreflightResult.REFUSED
     if error.response.status_code in (502, 503, 504):
-        return Answer.UNREACHABLE
+        return PreflightResult.UNREACHABLE
     fault = FlowerError.from_json(error.response.text)
     known = fault is not None and fault.code == ApiErrorCode.FLEET_NODE_ACTIVATION_FAILED
-    return Answer.NOT_ADMITTED if known else Answer.BROKEN
+    return PreflightResult.NOT_ADMITTED if known else PreflightResult.BROKEN

@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
 from veilmap.errors import UserError
 from veilmap.files import PRIVATE, write_whole, writing
 from veilmap.output import held
+
+PrivateKey = ec.EllipticCurvePrivateKey
 
 
 def private_folder(path: Path) -> Path:
@@ -23,6 +28,11 @@ def write_private(path: Path, content: bytes) -> None:
         # A folder created here would be open to all.
         raise UserError(f"cannot write {path}: there is no such folder; make it with mode 0700")
     write_whole(path, content, PRIVATE)
+
+
+def write_private_key(path: Path, key: PrivateKey, form: PrivateFormat) -> None:
+    """The same for a key, without a password."""
+    write_private(path, key.private_bytes(Encoding.PEM, form, NoEncryption()))
 
 
 def held_privately(folder: Path, by: str) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ address and this gate forwards the requests of nodes.
 import asyncio
 import ssl
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 
 import httpx
 import uvicorn
@@ -112,10 +112,9 @@ async def _answer(
 async def _forward(
     client: httpx.AsyncClient, url: str, request: Request, largest_body: int
 ) -> Response:
-    body = b"".join([piece async for piece in _bounded(request, largest_body)])
-    outgoing = client.build_request(
-        "POST", url, content=body, headers=_of_the_message(request.headers.raw)
-    )
+    body = await _body(request, largest_body)
+    headers = _of_the_message(request.headers.raw)
+    outgoing = client.build_request("POST", url, content=body, headers=headers)
     incoming = await client.send(outgoing, stream=True)
     try:
         # Raw: compressed bodies are passed on as they are.
@@ -127,16 +126,16 @@ async def _forward(
     return response
 
 
-async def _bounded(request: Request, largest_body: int) -> AsyncIterator[bytes]:
+async def _body(request: Request, largest: int) -> bytes:
     announced = request.headers.get("content-length", "0")
-    total = 0
-    if not announced.isdecimal() or int(announced) > largest_body:
+    if not announced.isdecimal() or int(announced) > largest:
         raise _TooLargeError
+    body = bytearray()
     async for piece in request.stream():
-        total += len(piece)
-        if total > largest_body:
+        body += piece
+        if len(body) > largest:
             raise _TooLargeError
-        yield piece
+    return bytes(body)
 
 
 def _of_the_message(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

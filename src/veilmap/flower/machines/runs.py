@@ -3,19 +3,14 @@
 import hashlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from flwr.common.constant import Status
 from flwr.common.serde import fab_to_proto
-from flwr.proto.control_pb2 import (
-    ListRunsRequest,
-    StartRunRequest,
-    StopRunRequest,
-    StreamLogsRequest,
-    StreamLogsResponse,
-)
+from flwr.proto import control_pb2
 from flwr.supercore.fab import Fab
+from flwr.supercore.run import RunStatus
 
 from veilmap.errors import UserError
 from veilmap.files import write_whole
@@ -23,33 +18,8 @@ from veilmap.flower.machines.bundle import RunConfig, build, project
 from veilmap.flower.machines.control import control
 from veilmap.flower.machines.server_folder import ServerFolder
 
-_FINISHED = "finished"
-_COMPLETED = "completed"
 _PATIENCE_S = 120.0
 _PAUSE_S = 1.0
-
-
-@dataclass(frozen=True)
-class RunStatus:
-    """The status of a run, in Flower's terms.
-
-    Attributes:
-        status: pending, starting, running or finished.
-        outcome: of a finished run: completed, failed or stopped.
-        details: why it failed.
-    """
-
-    status: str
-    outcome: str
-    details: str
-
-    @property
-    def finished(self) -> bool:
-        return self.status == _FINISHED
-
-    @property
-    def completed(self) -> bool:
-        return self.outcome == _COMPLETED
 
 
 def submit(path: Path, run_config: RunConfig) -> int:
@@ -61,13 +31,13 @@ def submit(path: Path, run_config: RunConfig) -> int:
     write_whole(folder.app / "pyproject.toml", project(run_config).encode())
     fab = Fab(hashlib.sha256(content).hexdigest(), content, {})
     with control(folder) as client:
-        return client.StartRun(StartRunRequest(fab=fab_to_proto(fab))).run_id
+        return client.StartRun(control_pb2.StartRunRequest(fab=fab_to_proto(fab))).run_id
 
 
 def status(path: Path, run_id: int) -> RunStatus:
-    """The status of the run."""
+    """The status of the run; of a finished one ``sub_status`` says how it ended."""
     with control(ServerFolder(path)) as client:
-        runs = client.ListRuns(ListRunsRequest(run_id=run_id)).run_dict
+        runs = client.ListRuns(control_pb2.ListRunsRequest(run_id=run_id)).run_dict
     if run_id not in runs:
         raise UserError(f"there is no run {run_id}; choose one of 'flwr ls'")
     found = runs[run_id].status
@@ -77,16 +47,16 @@ def status(path: Path, run_id: int) -> RunStatus:
 def stop(path: Path, run_id: int) -> None:
     """End the run; what it wrote stays."""
     with control(ServerFolder(path)) as client:
-        client.StopRun(StopRunRequest(run_id=run_id))
+        client.StopRun(control_pb2.StopRunRequest(run_id=run_id))
 
 
 def stop_all(path: Path) -> list[int]:
     """End every run that is not finished; returns their ids."""
     with control(ServerFolder(path)) as client:
-        found = client.ListRuns(ListRunsRequest()).run_dict
-        going = [run_id for run_id, run in found.items() if run.status.status != _FINISHED]
+        found = client.ListRuns(control_pb2.ListRunsRequest()).run_dict
+        going = [run_id for run_id, run in found.items() if run.status.status != Status.FINISHED]
         for run_id in going:
-            client.StopRun(StopRunRequest(run_id=run_id))
+            client.StopRun(control_pb2.StopRunRequest(run_id=run_id))
     return going
 
 
@@ -98,19 +68,15 @@ def follow(path: Path, run_id: int) -> Iterator[str]:
     after, unanswered_since = 0.0, time.monotonic()
     while True:
         try:
-            for part in _log(path, run_id, after):
-                yield from part.log_output.splitlines()
-                after, unanswered_since = part.latest_timestamp, time.monotonic()
-            if status(path, run_id).finished:
+            with control(ServerFolder(path)) as client:
+                request = control_pb2.StreamLogsRequest(run_id=run_id, after_timestamp=after)
+                for part in client.StreamLogs(request):
+                    yield from part.log_output.splitlines()
+                    after, unanswered_since = part.latest_timestamp, time.monotonic()
+            if status(path, run_id).status == Status.FINISHED:
                 return
         except UserError as error:
-            if not isinstance(error.__cause__, httpx.TransportError):
-                raise
-            if time.monotonic() - unanswered_since > _PATIENCE_S:
+            waited_s = time.monotonic() - unanswered_since
+            if not isinstance(error.__cause__, httpx.TransportError) or waited_s > _PATIENCE_S:
                 raise
         time.sleep(_PAUSE_S)
-
-
-def _log(path: Path, run_id: int, after: float) -> Iterator[StreamLogsResponse]:
-    with control(ServerFolder(path)) as client:
-        yield from client.StreamLogs(StreamLogsRequest(run_id=run_id, after_timestamp=after))

@@ -1,7 +1,6 @@
 """The files that a server keeps between starts."""
 
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
 from veilmap.errors import UserError
@@ -14,52 +13,21 @@ from veilmap.settings import load_toml, toml
 _CONNECTION = "veilmap"
 
 
-@dataclass(frozen=True)
 class ServerFolder:
     """The folder given to ``serve``, ``admit`` and ``run``."""
 
-    path: Path
-
-    @property
-    def keys(self) -> Path:
-        return self.path / "keys"
-
-    @property
-    def certificates(self) -> Certificates:
-        return Certificates(self.keys)
-
-    @property
-    def secret(self) -> Path:
-        return self.keys / "superexec.secret"
-
-    @property
-    def database(self) -> Path:
-        return self.path / "superlink.db"
-
-    @property
-    def logs(self) -> Path:
-        return self.path / "logs"
-
-    @property
-    def flower_home(self) -> Path:
-        return self.path / "flower"
-
-    @property
-    def commands(self) -> Path:
-        return self.path / "commands"
-
-    @property
-    def app(self) -> Path:
-        """The app of the last run, for Flower's own ``flwr run``."""
-        return self.path / "app"
-
-    @property
-    def nodes(self) -> Path:
-        return self.path / "nodes.json"
-
-    @property
-    def _connections(self) -> Path:
-        return self.flower_home / "config.toml"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.keys = path / "keys"
+        self.certificates = Certificates(self.keys)
+        self.secret = self.keys / "superexec.secret"
+        self.database = path / "superlink.db"
+        self.logs = path / "logs"
+        self.flower_home = path / "flower"
+        self.commands = path / "commands"
+        self.app = path / "app"  # of the last run, for Flower's own ``flwr run``
+        self.nodes = path / "nodes.json"
+        self._connections = self.flower_home / "config.toml"
 
     def prepare(self, port: int) -> None:
         """Create what is missing, and record where the SuperLink listens.

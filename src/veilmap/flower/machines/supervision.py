@@ -8,11 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from logging import LogRecord, makeLogRecord
+from logging import makeLogRecord
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 from veilmap.flower.machines.private_files import private_folder
@@ -22,7 +23,7 @@ Say = Callable[[str], None]
 # A line of a process that begins with this goes to the caller, not only to the log.
 TELL = "veilmap: "
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_BYTES = 5_000_000
 _LOGS_KEPT = 3
 TIME_TO_END_S = 10.0
@@ -30,6 +31,7 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 # A process that ran this long was healthy: its next restart has the first pause again.
 _HEALTHY_S = 60.0
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -49,24 +51,16 @@ class Program:
     ready: Callable[[], bool] = field(default=lambda: True, repr=False)
 
 
-class Children:
+class Children(ExitStack):
     """The processes of one supervisor; leaving the block ends them all, the last one first."""
 
     def __init__(
-        self,
-        programs: Sequence[Program],
-        environment: Mapping[str, str],
-        logs: Path,
-        say: Say,
+        self, programs: Sequence[Program], environment: Mapping[str, str], logs: Path, say: Say
     ) -> None:
+        super().__init__()
         self._children = [_Child(program, environment, logs, say) for program in programs]
-
-    def __enter__(self) -> "Children":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for child in reversed(self._children):
-            child.end()
+        for child in self._children:
+            self.callback(child.end)
 
     def tend(self) -> None:
         """Start what is not running and may start; called repeatedly."""
@@ -91,8 +85,9 @@ class _Child:
         self.name = program.name
         self.deaths = 0
         self._program = program
-        self._environment = dict(environment)
-        self._log = _log(logs, program.name)
+        self._environment = environment
+        log = private_folder(logs) / f"{program.name}.log"
+        self._log = RotatingFileHandler(log, "a", _LOG_BYTES, _LOGS_KEPT, delay=True)
         self._say = say
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -126,15 +121,15 @@ class _Child:
             start_new_session=True,
         )
         self._started_at = time.monotonic()
-        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,))
-        self._reader.daemon = True
+        lines = self._process.stdout
+        self._reader = threading.Thread(target=self._read, args=(lines,), daemon=True)
         self._reader.start()
 
     def _read(self, lines: IO[str]) -> None:
         with lines:
             for line in lines:
-                text = _COLOUR.sub("", line.rstrip("\n"))
-                self._log.emit(_record(text))
+                text = COLOUR.sub("", line.rstrip("\n"))
+                self._log.emit(makeLogRecord({"msg": text}))
                 if text.startswith(TELL):
                     self._say(text.removeprefix(TELL))
 
@@ -169,15 +164,6 @@ def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def _log(folder: Path, name: str) -> RotatingFileHandler:
-    path = private_folder(folder) / f"{name}.log"
-    return RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOGS_KEPT, delay=True)
-
-
-def _record(text: str) -> LogRecord:
-    return makeLogRecord({"msg": text})
-
-
 @contextmanager
 def stop_signals() -> Iterator[threading.Event]:
     """An event that SIGTERM, SIGINT (Ctrl-C) and SIGHUP set while the block runs.
@@ -185,13 +171,19 @@ def stop_signals() -> Iterator[threading.Event]:
     Outside the main thread Python takes no signals; then only the caller sets it.
     """
     stop = threading.Event()
-    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
-    try:
+    with on_stop_signals(lambda *_: stop.set()):
         yield stop
+
+
+@contextmanager
+def on_stop_signals(handle: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Call ``handle`` at SIGTERM, SIGINT (Ctrl-C) and SIGHUP while the block runs."""
+    before = {number: signal.signal(number, handle) for number in _STOP_SIGNALS}
+    try:
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

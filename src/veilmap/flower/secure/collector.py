@@ -9,7 +9,7 @@ import numpy as np
 
 from veilmap.flower.secure.encoding import Words
 from veilmap.flower.secure.keys import KEY_BYTES, public_of
-from veilmap.flower.secure.masks import own_mask, pair_mask
+from veilmap.flower.secure.masks import own_mask, pair_masks
 from veilmap.flower.secure.roster import Roster
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.shares import combine
@@ -50,26 +50,14 @@ def reveal(
     _check(roster, shared, masked, answers)
     digest, length = roster.digest, len(next(iter(masked.values())))
     total = np.zeros(length, np.uint64)
-    for vector in masked.values():
-        total += vector
-    for node in masked:
-        total -= own_mask(_rebuilt(roster, answers, node), digest, length)
+    for node, vector in masked.items():
+        total += vector - own_mask(_rebuilt(roster, answers, node), digest, length)
     for node in set(shared) - set(masked):
-        total += _left_out(roster, node, _rebuilt(roster, answers, node), masked)
-    return total
-
-
-def _left_out(roster: Roster, dropped: int, key: bytes, masked: Mapping[int, Words]) -> Words:
-    """The masks of the dropped node, which cancel the survivors' masks with it."""
-    if public_of(key) != roster.keys[dropped].masking:
-        raise RoundError(f"the shares do not give the key of node {dropped}; one of them is wrong")
-    length = len(next(iter(masked.values())))
-    total = np.zeros(length, np.uint64)
-    for other in masked:
-        public = roster.keys[other].masking
-        total += pair_mask(
-            key, public, me=dropped, other=other, digest=roster.digest, length=length
-        )
+        key = _rebuilt(roster, answers, node)
+        if public_of(key) != roster.keys[node].masking:
+            raise RoundError(f"the shares do not give the key of node {node}; one of them is wrong")
+        # They cancel the survivors' masks with the node that dropped out.
+        total += pair_masks(roster, key, node, masked, length)
     return total
 
 

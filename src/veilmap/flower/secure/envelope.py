@@ -12,7 +12,7 @@ NONCE_BYTES = 12
 
 
 @dataclass(frozen=True)
-class Address:
+class Route:
     """From whom, to whom, in which round; authenticated, so no message serves as another."""
 
     sender: int
@@ -24,22 +24,22 @@ class Address:
         return self.sender.to_bytes(8) + self.receiver.to_bytes(8) + self.digest
 
 
-def seal(text: bytes, key: bytes, address: Address) -> bytes:
+def seal(text: bytes, key: bytes, route: Route) -> bytes:
     """Encrypt and authenticate; the nonce stands in front.
 
     A key seals two texts at most, one in each direction, so random nonces do not collide.
     """
     nonce = os.urandom(NONCE_BYTES)
-    return nonce + ChaCha20Poly1305(key).encrypt(nonce, text, address.raw)
+    return nonce + ChaCha20Poly1305(key).encrypt(nonce, text, route.raw)
 
 
-def unseal(sealed: bytes, key: bytes, address: Address) -> bytes:
+def unseal(sealed: bytes, key: bytes, route: Route) -> bytes:
     """The text, if it is exactly what the sender sealed for this receiver in this round."""
     nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
     try:
-        return ChaCha20Poly1305(key).decrypt(nonce, rest, address.raw)
+        return ChaCha20Poly1305(key).decrypt(nonce, rest, route.raw)
     except (InvalidTag, ValueError) as error:
         raise RoundError(
-            f"the shares from node {address.sender} to node {address.receiver} were changed on the"
+            f"the shares from node {route.sender} to node {route.receiver} were changed on the"
             " way, or the two were shown different lists of nodes; the round must end"
         ) from error

@@ -1,11 +1,14 @@
 """The two masks that hide a vector: one of the node's own, and one with every other node."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
 from veilmap.flower.secure.encoding import Words
 from veilmap.flower.secure.keys import agree, derive
+from veilmap.flower.secure.roster import Roster
 
 SELF = b"veilmap secure sum: own mask"
 PAIR = b"veilmap secure sum: mask of a pair"
@@ -26,6 +29,17 @@ def pair_mask(
     """±PRG(s_uv): what ``me`` adds for ``other``; what ``other`` adds for ``me`` cancels it."""
     mask = _expand(agree(private, public, PAIR, digest), length)
     return mask if me < other else np.negative(mask)
+
+
+def pair_masks(
+    roster: Roster, private: bytes, me: int, others: Iterable[int], length: int
+) -> Words:
+    """All that ``me`` adds for ``others``: the sum of its masks with them."""
+    total = np.zeros(length, np.uint64)
+    for other in others:
+        public = roster.keys[other].masking
+        total += pair_mask(private, public, me=me, other=other, digest=roster.digest, length=length)
+    return total
 
 
 def _expand(key: bytes, length: int) -> Words:

@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 
 from veilmap.flower.secure.encoding import Words
-from veilmap.flower.secure.envelope import Address, seal, unseal
+from veilmap.flower.secure.envelope import Route, seal, unseal
 from veilmap.flower.secure.keys import PrivateKeys, PublicKeys, agree
-from veilmap.flower.secure.masks import own_mask, pair_mask
+from veilmap.flower.secure.masks import own_mask, pair_masks
 from veilmap.flower.secure.roster import Roster
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.shares import split
@@ -53,7 +53,7 @@ def share(
     pairs = _shares_of(seed, before.private.masking, roster)
     after = Shared(roster, before.me, before.private, seed, pairs.pop(before.me))
     return after, {
-        other: seal(pair.raw, _sealing_key(after, other), _address(after, before.me, other))
+        other: seal(pair.raw, _sealing_key(after, other), Route(after.me, other, roster.digest))
         for other, pair in pairs.items()
     }
 
@@ -65,19 +65,18 @@ def mask(state: Stage, vector: Words, sealed: Mapping[int, bytes]) -> tuple[Mask
     same masks would show their difference.
     """
     before = _at(Shared, state)
+    me, roster = before.me, before.roster
     _check_vector(vector)
-    present = {before.me, *sealed}
-    before.roster.check_enough(present, "the list of nodes that shared")
-    if before.me in sealed:
-        raise RoundError(f"node {before.me} was sent shares in its own name; the round must end")
-    shares = {before.me: before.own} | {
-        other: SharePair.of(
-            unseal(text, _sealing_key(before, other), _address(before, other, before.me))
-        )
-        for other, text in sealed.items()
-    }
-    masked = _masked(before, vector, sealed)
-    return Masked(before.me, before.roster.threshold, shares), masked
+    roster.check_enough({me, *sealed}, "the list of nodes that shared")
+    if me in sealed:
+        raise RoundError(f"node {me} was sent shares in its own name; the round must end")
+    shares = {me: before.own}
+    for other, text in sealed.items():
+        route = Route(other, me, roster.digest)
+        shares[other] = SharePair.of(unseal(text, _sealing_key(before, other), route))
+    own = own_mask(before.seed, roster.digest, len(vector))
+    pairs = pair_masks(roster, before.private.masking, me, sealed, len(vector))
+    return Masked(me, roster.threshold, shares), vector + own + pairs
 
 
 def unmask(state: Stage, survivors: Collection[int]) -> tuple[Unmasked, dict[int, bytes]]:
@@ -122,26 +121,11 @@ def _sealing_key(state: Shared, other: int) -> bytes:
     return agree(state.private.sealing, public, SEALING, state.roster.digest)
 
 
-def _address(state: Shared, sender: int, receiver: int) -> Address:
-    return Address(sender, receiver, state.roster.digest)
-
-
 def _check_vector(vector: Words) -> None:
     # A sum of floats would not wrap around, and show the vector through its mask.
     if vector.dtype != np.uint64 or vector.ndim != 1:
         found = f"{vector.ndim} dimensions of {vector.dtype}"
         raise RoundError(f"a vector must have one dimension of uint64, got {found}; encode it")
-
-
-def _masked(state: Shared, vector: Words, others: Collection[int]) -> Words:
-    digest, length = state.roster.digest, len(vector)
-    total = np.add(vector, own_mask(state.seed, digest, length))
-    for other in others:
-        public = state.roster.keys[other].masking
-        total += pair_mask(
-            state.private.masking, public, me=state.me, other=other, digest=digest, length=length
-        )
-    return total
 
 
 def _check_survivors(state: Masked, survivors: frozenset[int]) -> None:

@@ -123,18 +123,15 @@ class SharePair:
 
 Stage = Advertised | Shared | Masked | Unmasked
 
+# By their names in records, which a node of another version may read: they must not change.
 STAGES: dict[str, type[Stage]] = {
-    "advertised": Advertised,
-    "shared": Shared,
-    "masked": Masked,
-    "unmasked": Unmasked,
+    kind.__name__.lower(): kind for kind in (Advertised, Shared, Masked, Unmasked)
 }
 
 
 def to_record(stage: Stage) -> Record:
     """A stage as flat values, with its name; it holds secrets, so it must not leave the node."""
-    name = next(name for name, of in STAGES.items() if isinstance(stage, of))
-    return {"stage": name, **stage.to_record()}
+    return {"stage": type(stage).__name__.lower(), **stage.to_record()}
 
 
 def from_record(record: Mapping[str, Any]) -> Stage:
