@@ -76,6 +76,15 @@ def test_bits_do_not_depend_on_the_number_of_threads():
         (of_doubles, r"float32 parameters, got torch.float64; use module.float\(\)"),
         (nn.Identity, "float32 parameters, got no parameters"),
         (dict, r"make_module must return a torch.nn.Module, got \{\}"),
+        (
+            lambda: nn.Linear(3, 1),
+            r"take positions of shape \(n, 2\), and failed on 3 .*3x2 and 3x1",
+        ),
+        (
+            nn.Linear(2, 1),
+            r"function that returns a new module, got Linear\(.*; put lambda: before",
+        ),
+        (5, "make_module must be a function that returns a new module, got 5; put lambda: before"),
     ],
 )
 def test_a_module_that_phones_cannot_train_is_refused(make, message):

@@ -79,6 +79,14 @@ class TorchMap(ModuleMap):
 
     name = "torch"
 
+    def __post_init__(self) -> None:
+        # A module can be called too, with positions.
+        if not callable(self.make_module) or isinstance(self.make_module, nn.Module):
+            raise UserError(
+                "make_module must be a function that returns a new module, got "
+                f"{shown(self.make_module)}; put lambda: before it"
+            )
+
     def module(self) -> nn.Module:
         """A new one."""
         return self.make_module()
@@ -105,7 +113,8 @@ def checked_module(module: object) -> nn.Module:
     """The module, if phones can train it together.
 
     Raises:
-        UserError: it is not a module, has state besides its parameters, or gives several numbers.
+        UserError: it is not a module, has state besides its parameters, does not take positions, or
+            gives several numbers.
     """
     if not isinstance(module, nn.Module):
         raise UserError(f"make_module must return a torch.nn.Module, got {shown(module)}")
@@ -120,7 +129,15 @@ def checked_module(module: object) -> nn.Module:
         kinds = ", ".join(sorted({str(each.dtype) for each in parameters})) or "no parameters"
         raise UserError(f"the module must have float32 parameters, got {kinds}; use module.float()")
     with torch.random.fork_rng(), torch.no_grad():
-        shape = tuple(module(torch.zeros(3, 2)).shape)
+        try:
+            shape = tuple(module(torch.zeros(3, 2)).shape)
+        # Torch raises whatever the first layer that does not fit raises.
+        except Exception as error:
+            why = str(error).partition("\n")[0]
+            raise UserError(
+                f"the module must take positions of shape (n, 2), and failed on 3 of them ({why}); "
+                "begin it with torch.nn.Linear(2, …)"
+            ) from error
     if shape not in ((3,), (3, 1)):
         raise UserError(
             f"the module must give one number for each position, got shape {shape} for 3 of them; "
