@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from veilmap.auditing.answer import Advice, Answer
+from veilmap.metrics.answer import Advice, Answer
 from veilmap.metrics.rows import FigureRow
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.report.page.content import (

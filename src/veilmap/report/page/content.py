@@ -6,11 +6,12 @@ that is to be shown to strangers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veilmap.metrics.answer import Answer
 from veilmap.metrics.rows import TrialRound, TrialRow
 from veilmap.metrics.spread import Spread, Strongest
 
@@ -53,36 +54,6 @@ class Configuration:
     dominated_by: str | None
     is_recommended: bool
     costs: tuple[StepCost, ...] = ()
-
-
-class Advice(Protocol):
-    """A configuration for the reader's bounds, ready to run."""
-
-    @property
-    def configuration(self) -> str: ...
-    @property
-    def words(self) -> str: ...
-    @property
-    def command(self) -> str: ...
-    @property
-    def toml(self) -> str: ...
-    @property
-    def is_met(self) -> bool: ...
-
-
-class Answer(Protocol):
-    """The answer in words, as an audit gives it."""
-
-    @property
-    def headline(self) -> str: ...
-    @property
-    def sentences(self) -> tuple[str, ...]: ...
-    @property
-    def knows(self) -> tuple[str, ...]: ...
-    @property
-    def oracle(self) -> tuple[str, ...]: ...
-    @property
-    def advice(self) -> Advice | None: ...
 
 
 @dataclass(frozen=True)
