@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -72,7 +73,7 @@ def packed_raster(overlay: Overlay, low_dbm: float, high_dbm: float) -> dict[str
     }
 
 
-def rounded_degrees(degrees: NDArray[np.float64]) -> list[float]:
+def rounded_degrees(degrees: Iterable[float]) -> list[float]:
     """Decimal degrees, to 0.1 m."""
     return [round(float(each), _DIGITS) for each in degrees]
 
