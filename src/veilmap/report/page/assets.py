@@ -1,4 +1,4 @@
-"""The audit's own files: styles and scripts, in the order in which they build on each other."""
+"""The audit's own files: styles in the order in which they build on each other, and scripts."""
 
 from functools import cache
 from importlib.resources import files
@@ -14,32 +14,6 @@ _STYLES = (
     "styles/charts.css",
     "styles/map.css",
     "styles/audit_print.css",
-)
-_SCRIPTS = (
-    "figures",
-    "colours",
-    "decoding",
-    "selection",
-    "table",
-    "configurations",
-    "downloads",
-    "scales",
-    "label_places",
-    "chart",
-    "tradeoff",
-    "round_charts",
-    "costs",
-    "canvas_layer",
-    "point_layers",
-    "heat_layer",
-    "found_layer",
-    "home_layer",
-    "signal_layer",
-    "switches",
-    "caption",
-    "map",
-    "round_control",
-    "main",
 )
 
 
@@ -63,8 +37,10 @@ def leaflet_licence() -> str:
 
 @cache
 def script() -> str:
-    """All our scripts."""
-    return assets.script(*(_text(f"scripts/{name}.js") for name in _SCRIPTS))
+    """All our scripts; ``main.js`` starts the others, whose order does not matter."""
+    names = {each.name for each in (_FOLDER / "scripts").iterdir() if each.name.endswith(".js")}
+    ordered = [*sorted(names - {"main.js"}), "main.js"]
+    return assets.script(*(_text(f"scripts/{name}") for name in ordered))
 
 
 @cache

@@ -79,16 +79,14 @@ def rounded_degrees(degrees: Iterable[float]) -> list[float]:
 
 
 def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows, columns = (
-        ((np.arange(size) + 0.5) * side / size).astype(int)
-        for side in values.shape
-        for size in (_fewer(side, max(values.shape)),)
-    )
+    shrink = min(_LONGEST_SIDE / max(values.shape), 1.0)
+    rows, columns = (_middles(side, max(round(side * shrink), 1)) for side in values.shape)
     return values[np.ix_(rows, columns)]
 
 
-def _fewer(side: int, longer: int) -> int:
-    return max(round(side * min(_LONGEST_SIDE / longer, 1.0)), 1)
+def _middles(side: int, parts: int) -> NDArray[np.intp]:
+    """The middles of equal parts of a side."""
+    return ((np.arange(parts) + 0.5) * side / parts).astype(np.intp)
 
 
 def _base64(values: NDArray[Any]) -> str:
