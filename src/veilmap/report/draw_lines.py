@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 from veilmap.canvas import as_written
 from veilmap.errors import UserError, refuse
 from veilmap.report.number_axes import count_axis, figure_axis, name_axis
-from veilmap.report.over_seeds import (
-    THE_PAPER,
-    faults,
-    has_figures,
-    known_of,
-    means,
-    reach,
-    reference_faults,
-)
+from veilmap.report.references import Compared, draw_references
+from veilmap.report.series import THE_PAPER, Series
 from veilmap.report.sheet import (
     COLOURS,
     LABEL,
@@ -31,8 +24,6 @@ from veilmap.report.sheet import (
     panel_sheet,
     panel_width,
     plain_panel,
-    reference_handles,
-    reference_styles,
     say,
     wrapped,
 )
@@ -47,7 +38,7 @@ _OPEN: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredge
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Series):
     """A series: ``values[i]`` are the figures of all seeds at ``x[i]``, none if not known.
 
     ``paper`` are the paper's own figures at the same places, None where it gives none.
@@ -59,22 +50,13 @@ class Line:
     paper: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
-        refuse(faults(self.name, len(self.x), self.values, self.paper))
+        refuse(self.faults(len(self.x)))
         if not all(np.isfinite(each) for each in self.x if not isinstance(each, str)):
             raise UserError(f"x of line {self.name!r} must be finite, got {self.x}; use a name")
 
-    @property
-    def is_drawn(self) -> bool:
-        return has_figures(self.values, self.paper)
-
-    @property
-    def figures(self) -> tuple[float, ...]:
-        """All drawn figures, of our seeds and of the paper."""
-        return (*(each for seeds in self.values for each in seeds), *known_of(self.paper))
-
 
 @dataclass(frozen=True)
-class LinePanel:
+class LinePanel(Compared):
     """Lines in one pair of axes; if some x is a name, all x are names, in order of appearance.
 
     ``reference`` is a figure to compare the lines with, such as that of random guesses.
@@ -97,7 +79,7 @@ class LinePanel:
         wrong_x = [each for each in x if isinstance(each, str) or each <= 0]
         if self.log_x and wrong_x:
             yield _not_for_log("x", self.title, wrong_x[0])
-        yield from reference_faults(self.title, self.reference)
+        yield from self.reference_faults()
         held_against = () if self.reference is None else (self.reference,)
         y = (*(each for line in self.lines for each in line.figures), *held_against)
         wrong_y = [each for each in y if each <= 0]
@@ -121,15 +103,11 @@ def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
     figure, grid = panel_sheet(len(panels), _HIGH, title)
     shown = [line for panel in panels for line in panel.lines if line.is_drawn]
     looks = _looks(shown)
-    references = reference_styles(
-        [panel.reference_name for panel in panels if panel.reference is not None]
-    )
     for axes, panel in zip(grid, panels, strict=True):
         _draw_panel(axes, panel, looks, panel_width(len(panels)))
-        if panel.reference is not None:
-            axes.axhline(panel.reference, **references[panel.reference_name], zorder=1.5)
-    paper = [_paper_handle()] if any(known_of(line.paper) for line in shown) else []
-    legend_below(figure, [*_handles(shown, looks), *paper, *reference_handles(references)])
+    references = draw_references(grid, panels)
+    paper = [_paper_handle()] if any(line.of_paper for line in shown) else []
+    legend_below(figure, [*_handles(shown, looks), *paper, *references])
     return figure
 
 
@@ -184,8 +162,8 @@ def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Look], wide: f
 def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Look) -> None:
     places = _places(line, categories)
     order = np.argsort(places, kind="stable")
-    x, y = places[order], means(line.values)[order]
-    low, high = (each[order] for each in reach(line.values))
+    x, y = places[order], line.means[order]
+    low, high = (each[order] for each in line.reach)
     if _is_curve(line):
         marked = np.flatnonzero(_stands_alone(y)).tolist()
         axes.plot(x, y, **look, linewidth=1.3, markersize=3, markevery=marked, zorder=2.5)
@@ -194,9 +172,7 @@ def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Look) ->
         axes.plot(x, y, **look | {"linestyle": "-"}, linewidth=1.3, markersize=4.5, zorder=2.5)
         axes.vlines(x, low, high, color=look["color"], linewidth=0.9, zorder=2)
     known = [place for place, each in enumerate(line.paper) if each is not None]
-    axes.plot(
-        places[known], known_of(line.paper), **look | _OPEN, markersize=6.5, zorder=3,
-    )  # fmt: skip
+    axes.plot(places[known], line.of_paper, **look | _OPEN, markersize=6.5, zorder=3)
 
 
 def _places(line: Line, categories: Sequence[str]) -> NDArray[np.float64]:
