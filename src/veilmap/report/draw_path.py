@@ -1,7 +1,6 @@
 """The path of one attack, from its start to its end."""
 
 from math import log10
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -96,16 +95,16 @@ def _draw_line(axes: Axes, path_m: Points, area: Area) -> LineCollection:
 
 
 def _draw_ends(axes: Axes, path_m: Points, area: Area) -> list[Line2D]:
-    style: dict[str, Any] = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.8}
-    start = axes.plot(
-        *in_km(path_m[0], area), marker="D", markersize=8, markerfacecolor=START, label="start",
-        zorder=3, **style,
-    )  # fmt: skip
-    end = axes.plot(
-        *in_km(path_m[-1], area), marker="o", markersize=8, markerfacecolor=ACCENT, label="end",
-        zorder=3, **style,
-    )  # fmt: skip
-    return [*start, *end]
+    handles = []
+    for label, place_m, marker, colour in (
+        ("start", path_m[0], "D", START),
+        ("end", path_m[-1], "o", ACCENT),
+    ):
+        handles += axes.plot(
+            *in_km(place_m, area), linestyle="", marker=marker, markersize=8, label=label,
+            markerfacecolor=colour, markeredgecolor="black", markeredgewidth=0.8, zorder=3,
+        )  # fmt: skip
+    return handles
 
 
 def _facts(found: Reconstruction, truth: LocalData | None) -> str:

@@ -116,7 +116,6 @@ class Drawings:
             found.xy_m[is_shown],
             found.rounds[is_shown],
             selected if selected is not None and len(selected) else None,
-            None,
             np.array([each.centroid_m for each in points]) if picture.rounds else None,
         )
 
