@@ -1,7 +1,8 @@
 """Figures of a few setups as grouped bars, in panels side by side."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def draw_bars(panels: Sequence[BarPanel], title: str) -> Figure:
     lying = _must_lie(panels)
     figure, grid = panel_sheet(len(panels), _high(panels) if lying else _HIGH, title)
     shown = [bar for panel in panels for bar in panel.bars if bar.is_drawn]
-    looks = _looks(list(dict.fromkeys(bar.name for bar in shown)))
+    looks = _looks(dict.fromkeys(bar.name for bar in shown))
     _, columns = panel_grid(len(panels))
     for place, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
         _draw_panel(axes, panel, looks, panel_width(len(panels)), lying=lying)
@@ -120,16 +121,11 @@ def _high(panels: Sequence[BarPanel]) -> float:
     return _AROUND + groups * max(series * _LYING + _BETWEEN, 0.28)
 
 
-def _looks(names: Sequence[str]) -> dict[str, Look]:
+def _looks(names: Iterable[str]) -> dict[str, Look]:
     """Styles by name, so that a series looks the same in all panels."""
     return {
-        name: {
-            "facecolor": COLOURS[place % len(COLOURS)],
-            "hatch": _HATCHES[place % len(_HATCHES)],
-            "edgecolor": "white",
-            "linewidth": 0.4,
-        }
-        for place, name in enumerate(names)
+        name: {"facecolor": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
+        for name, colour, hatch in zip(names, cycle(COLOURS), cycle(_HATCHES), strict=False)
     }
 
 

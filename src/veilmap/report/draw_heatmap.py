@@ -13,7 +13,7 @@ from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
-from veilmap.report.ground import corners_m, in_km, inches, label_bar, lay_ground, view_around
+from veilmap.report.ground import corners_m, inches, label_bar, lay_ground, view_around
 from veilmap.report.tiles import Tiles, pooled
 from veilmap.wording import counted
 
@@ -63,13 +63,9 @@ def draw_heatmap(
 def _draw_tiles(
     axes: Axes, tiles: Tiles, shares: NDArray[np.float64], colours: PowerNorm, area: Area
 ) -> None:
-    edges_m = np.meshgrid(tiles.x_edges_m, tiles.y_edges_m)
-    x_km, y_km = in_km(np.stack(edges_m, axis=-1).reshape(-1, 2), area)
-    shape = edges_m[0].shape
-    axes.pcolormesh(
-        x_km.reshape(shape), y_km.reshape(shape), np.ma.masked_equal(shares, 0),
-        norm=colours, cmap=_COLOURS, zorder=1,
-    )  # fmt: skip
+    x_km, y_km = (tiles.x_edges_m - area.x_min_m) / 1000, (tiles.y_edges_m - area.y_min_m) / 1000
+    shown = np.ma.masked_equal(shares, 0)
+    axes.pcolormesh(x_km, y_km, shown, norm=colours, cmap=_COLOURS, zorder=1)
 
 
 def _found_facts(cloud: Cloud, area: Area) -> str:

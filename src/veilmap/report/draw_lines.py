@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -76,23 +77,24 @@ class LinePanel(Compared):
 
     def _faults(self) -> Iterator[UserError]:
         x = [each for line in self.lines for each in line.x]
-        wrong_x = [each for each in x if isinstance(each, str) or each <= 0]
-        if self.log_x and wrong_x:
-            yield _not_for_log("x", self.title, wrong_x[0])
+        y = [each for line in self.lines for each in line.figures]
+        if self.reference is not None:
+            y.append(self.reference)
+        for axis, is_log, figures in (("x", self.log_x, x), ("y", self.log_y, y)):
+            wrong = [each for each in figures if isinstance(each, str) or each <= 0]
+            if is_log and wrong:
+                yield UserError(
+                    f"the {axis} of panel {self.title!r} must be above 0 on a log scale, got "
+                    f"{wrong[0]!r}; leave it out or set log_{axis} = False"
+                )
         yield from self.reference_faults()
-        held_against = () if self.reference is None else (self.reference,)
-        y = (*(each for line in self.lines for each in line.figures), *held_against)
-        wrong_y = [each for each in y if each <= 0]
-        if self.log_y and wrong_y:
-            yield _not_for_log("y", self.title, wrong_y[0])
 
     @property
     def categories(self) -> tuple[str, ...]:
         """The names along x; empty if x are numbers."""
         x = [each for line in self.lines for each in line.x]
-        if _are_numbers(x):
-            return ()
-        return tuple(dict.fromkeys(map(_name, x)))
+        are_named = any(isinstance(each, str) for each in x)
+        return tuple(dict.fromkeys(map(_name, x))) if are_named else ()
 
 
 def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
@@ -111,33 +113,18 @@ def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
     return figure
 
 
-def _not_for_log(axis: str, title: str, value: object) -> UserError:
-    return UserError(
-        f"the {axis} of panel {title!r} must be above 0 on a log scale, got {value!r}; "
-        f"leave it out or set log_{axis} = False"
-    )
-
-
-def _are_numbers(x: Sequence[float | str]) -> TypeGuard[Sequence[float]]:
-    return not any(isinstance(each, str) for each in x)
-
-
 def _name(x: float | str) -> str:
     return x if isinstance(x, str) else f"{x:g}"
 
 
 def _looks(lines: Sequence[Line]) -> dict[str, Look]:
     """Styles by name, so that a series looks the same in all panels."""
-    names = list(dict.fromkeys(line.name for line in lines))
-    curves = list(dict.fromkeys(line.name for line in lines if _is_curve(line)))
-    dashes = {name: _DASHES[place % len(_DASHES)] for place, name in enumerate(curves)}
+    names = dict.fromkeys(line.name for line in lines)
+    curves = dict.fromkeys(line.name for line in lines if _is_curve(line))
+    dashes = dict(zip(curves, cycle(_DASHES), strict=False))
     return {
-        name: {
-            "color": COLOURS[place % len(COLOURS)],
-            "marker": MARKERS[place % len(MARKERS)],
-            "linestyle": dashes.get(name, "-"),
-        }
-        for place, name in enumerate(names)
+        name: {"color": colour, "marker": marker, "linestyle": dashes.get(name, "-")}
+        for name, colour, marker in zip(names, cycle(COLOURS), cycle(MARKERS), strict=False)
     }
 
 

@@ -62,13 +62,12 @@ def _cosines(method_results: Mapping[str, Sequence[Reconstruction]]) -> dict[str
 def _distances_m(
     method_results: Mapping[str, Sequence[Reconstruction]], truth: Mapping[int, LocalData]
 ) -> dict[str, Line]:
-    centroids_m = {number: data.centroid_m for number, data in truth.items() if len(data)}
     return {
         method: _medians(
             [
-                (each.round, float(np.linalg.norm(each.xy_m - centroids_m[each.round])))
+                (each.round, float(np.linalg.norm(each.xy_m - truth[each.round].centroid_m)))
                 for each in results
-                if each.round in centroids_m
+                if truth.get(each.round)
             ]
         )
         for method, results in method_results.items()
