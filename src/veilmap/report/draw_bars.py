@@ -32,7 +32,7 @@ from veilmap.report.sheet import (
     wrapped,
 )
 
-Look = dict[str, Any]  # as matplotlib takes it
+Style = dict[str, Any]  # as matplotlib takes it
 
 _HIGH = 2.5  # a panel of upright bars with its labels, in inches
 _LYING, _BETWEEN, _AROUND = 0.13, 0.1, 0.75  # a lying bar, the gap to the next group, the labels
@@ -40,11 +40,11 @@ _NAMES = 1.6  # the room for names beside lying bars, in inches
 _MOST_LINES = 3  # of a name below upright bars
 _GROUP = 0.8  # the part of its place that a group of bars fills
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")  # distinct in grey
-_DOT: Look = {
+_DOT: Style = {
     "linestyle": "", "marker": "o", "markersize": 2.8, "markerfacecolor": "white",
     "markeredgecolor": "black", "markeredgewidth": 0.6,
 }  # fmt: skip
-_TICK: Look = {"color": "black", "linewidth": 2.0, "solid_capstyle": "butt"}
+_TICK: Style = {"color": "black", "linewidth": 2.0, "solid_capstyle": "butt"}
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _high(panels: Sequence[BarPanel]) -> float:
     return _AROUND + groups * max(series * _LYING + _BETWEEN, 0.28)
 
 
-def _looks(names: Iterable[str]) -> dict[str, Look]:
+def _looks(names: Iterable[str]) -> dict[str, Style]:
     """Styles by name, so that a series looks the same in all panels."""
     return {
         name: {"facecolor": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
@@ -130,7 +130,7 @@ def _looks(names: Iterable[str]) -> dict[str, Look]:
 
 
 def _draw_panel(
-    axes: Axes, panel: BarPanel, looks: Mapping[str, Look], wide: float, *, lying: bool
+    axes: Axes, panel: BarPanel, looks: Mapping[str, Style], wide: float, *, lying: bool
 ) -> None:
     plain_panel(axes, wrapped(panel.title, wide, TITLE), along="x" if lying else "y")
     drawn = [bar for bar in panel.bars if bar.is_drawn]
@@ -146,9 +146,7 @@ def _draw_panel(
     figure_axis(figures, log=False)
 
 
-def _draw_bar(
-    axes: Axes, bar: Bar, place: tuple[int, int], look: Mapping[str, Any], *, lying: bool
-) -> None:
+def _draw_bar(axes: Axes, bar: Bar, place: tuple[int, int], look: Style, *, lying: bool) -> None:
     """The positions of the ``place``-th series in each group."""
     index, count = place
     wide = _GROUP / count
@@ -187,7 +185,7 @@ def _name_groups(axes: Axes, groups: Sequence[str], wide: float, *, lying: bool)
         axes.set_xlim(first, last)
 
 
-def _handles(bars: Sequence[Bar], looks: Mapping[str, Look]) -> list[Artist]:
+def _handles(bars: Sequence[Bar], looks: Mapping[str, Style]) -> list[Artist]:
     """Legend entries; none for a single unnamed series."""
     handles: list[Artist] = [
         Patch(label=as_written(name), **look) for name, look in looks.items() if name

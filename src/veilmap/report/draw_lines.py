@@ -29,13 +29,13 @@ from veilmap.report.sheet import (
     wrapped,
 )
 
-Look = dict[str, Any]  # as matplotlib takes it
+Style = dict[str, Any]  # as matplotlib takes it
 
 _HIGH = 2.5  # a panel with its labels, in inches
 _MANY = 20  # more points than this are a curve without marks
 # These distinguish curves without marks in grey.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 3)))
-_OPEN: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 1.1}
+_OPEN: Style = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 1.1}
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _name(x: float | str) -> str:
     return x if isinstance(x, str) else f"{x:g}"
 
 
-def _looks(lines: Sequence[Line]) -> dict[str, Look]:
+def _looks(lines: Sequence[Line]) -> dict[str, Style]:
     """Styles by name, so that a series looks the same in all panels."""
     names = dict.fromkeys(line.name for line in lines)
     curves = dict.fromkeys(line.name for line in lines if _is_curve(line))
@@ -128,7 +128,7 @@ def _looks(lines: Sequence[Line]) -> dict[str, Look]:
     }
 
 
-def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Look], wide: float) -> None:
+def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Style], wide: float) -> None:
     plain_panel(axes, wrapped(panel.title, wide, TITLE))
     drawn = [line for line in panel.lines if line.is_drawn]
     for line in drawn:
@@ -146,7 +146,7 @@ def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Look], wide: f
         count_axis(axes.xaxis, [each for line in drawn for each in line.x], wide, log=panel.log_x)
 
 
-def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Look) -> None:
+def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Style) -> None:
     places = _places(line, categories)
     order = np.argsort(places, kind="stable")
     x, y = places[order], line.means[order]
@@ -179,7 +179,7 @@ def _stands_alone(y: NDArray[np.float64]) -> NDArray[np.bool_]:
     return alone
 
 
-def _handles(lines: Sequence[Line], looks: Mapping[str, Look]) -> list[Line2D]:
+def _handles(lines: Sequence[Line], looks: Mapping[str, Style]) -> list[Line2D]:
     curves = {line.name: _is_curve(line) for line in reversed(lines)}
     return [
         Line2D(

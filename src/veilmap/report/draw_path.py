@@ -20,10 +20,10 @@ from veilmap.report.ground import (
     ACCENT,
     START,
     Points,
+    colour_bar,
     draw_truth,
     in_km,
     inches,
-    label_bar,
     lay_ground,
     legend,
     view_around,
@@ -52,8 +52,7 @@ def draw_way(path_m: Points, truth: LocalData | None, area: Area, heading: str) 
     lay_ground(axes, view, area)
     draw_truth(axes, [truth] if truth else [], area, centroid=11)
     lines = _draw_line(axes, path_m, area)
-    bar = figure.colorbar(lines, shrink=0.9, aspect=30)
-    label_bar(bar, "iteration (log scale)")
+    bar = colour_bar(figure, lines, axes, "iteration (log scale)")
     bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ends = _draw_ends(axes, path_m, area)
     handles = [*legend(view, area, with_truth=bool(truth)), *ends]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -102,7 +101,7 @@ def draw_places(panels: Sequence[PlacePanel], area: Area, title: str) -> Figure:
         axes.set_title(as_written(heading), fontsize=TITLE)
     _draw_scale_bar(figure, grid[0], view)
     if several:
-        round_bar(figure, ScalarMappable(colours, _COLOURS), grid)
+        round_bar(figure, colours, _COLOURS, grid)
     legend_below(figure, _handles(panels, view, area))
     return figure
 

@@ -1,6 +1,6 @@
 """Success of the attacks per round, and the norm of the gradient that they read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
@@ -33,7 +33,7 @@ def draw_rounds(
     figure = fitted_sheet((10.5, 8.0))
     cosine, distance, norm = figure.subplots(3, 1, sharex=True)
     looks = attack_looks(method_results)
-    _draw_lines(cosine, _cosines(method_results), looks)
+    _draw_lines(cosine, _by_method(method_results, lambda each: each.cosine), looks)
     cosine.set_ylabel("cosine of the leaked gradient\nand the one explained", fontsize=9)
     if truth:
         _draw_lines(distance, _distances_m(method_results, truth), looks)
@@ -52,9 +52,12 @@ def draw_rounds(
     return figure
 
 
-def _cosines(method_results: Mapping[str, Sequence[Reconstruction]]) -> dict[str, Line]:
+def _by_method(
+    method_results: Mapping[str, Sequence[Reconstruction]],
+    figure: Callable[[Reconstruction], float],
+) -> dict[str, Line]:
     return {
-        method: _medians([(each.round, each.cosine) for each in results])
+        method: _medians([(each.round, figure(each)) for each in results])
         for method, results in method_results.items()
     }
 
@@ -62,16 +65,13 @@ def _cosines(method_results: Mapping[str, Sequence[Reconstruction]]) -> dict[str
 def _distances_m(
     method_results: Mapping[str, Sequence[Reconstruction]], truth: Mapping[int, LocalData]
 ) -> dict[str, Line]:
-    return {
-        method: _medians(
-            [
-                (each.round, float(np.linalg.norm(each.xy_m - truth[each.round].centroid_m)))
-                for each in results
-                if truth.get(each.round)
-            ]
-        )
+    known = {
+        method: [each for each in results if truth.get(each.round)]
         for method, results in method_results.items()
     }
+    return _by_method(
+        known, lambda each: float(np.linalg.norm(each.xy_m - truth[each.round].centroid_m))
+    )
 
 
 def _by_layer(norms: Mapping[int, Sequence[float]]) -> dict[str, Line]:

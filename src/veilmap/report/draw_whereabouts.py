@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -63,7 +62,7 @@ def draw_whereabouts(
         _draw_found(axes, results, rounds, area, view)
         axes.set_title(f"{as_written(method)}\n{_facts(results, area)}", fontsize=9)
         axes.label_outer()
-    round_bar(figure, ScalarMappable(rounds, _COLOURS), panels)
+    round_bar(figure, rounds, _COLOURS, panels)
     handles = [*legend(view, area, with_truth=bool(truth)), *_legend(largest)]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     figure.suptitle(as_written(title), fontsize=11)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import Normalize
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -113,11 +113,22 @@ def round_colours(rounds: Sequence[int]) -> Normalize:
     return Normalize(low, high) if low < high else Normalize(low - 0.5, high + 0.5)
 
 
-def round_bar(figure: Figure, colours: ScalarMappable, panels: Sequence[Axes]) -> None:
+def round_bar(
+    figure: Figure, rounds: Normalize, colours: str | Colormap, panels: Sequence[Axes]
+) -> None:
     """One bar for all maps, with ticks at whole rounds."""
     ticks = MaxNLocator(8, integer=True)
-    bar = figure.colorbar(colours, ax=panels, ticks=ticks, shrink=0.9, aspect=30)
-    label_bar(bar, "round")
+    colour_bar(figure, ScalarMappable(rounds, colours), panels, "round", ticks=ticks)
+
+
+def colour_bar(
+    figure: Figure, colours: ScalarMappable, panels: Any, label: str, **options: Any
+) -> Colorbar:
+    """A colour bar beside one or several maps, in their font sizes."""
+    bar = figure.colorbar(colours, ax=panels, shrink=0.9, aspect=30, **options)
+    bar.set_label(label, fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+    return bar
 
 
 def legend(
@@ -132,9 +143,3 @@ def legend(
     if with_truth and with_centroids:
         handles.append(Line2D([], [], linestyle="", label="true centroid", **_CENTROIDS))
     return handles
-
-
-def label_bar(bar: Colorbar, label: str) -> None:
-    """Label a colour bar in the font sizes of the maps."""
-    bar.set_label(label, fontsize=9)
-    bar.ax.tick_params(labelsize=8)
