@@ -133,7 +133,7 @@ def _degrees(xy_m: Point, project: Projection) -> tuple[float, float]:
 
 def _overlay(positions: Positions) -> Overlay:
     west, south, east, north = positions.box_deg
-    return Overlay(south, west, north, east, positions.signal_dbm.astype(np.float64))
+    return Overlay((south, west, north, east), positions.signal_dbm.astype(np.float64))
 
 
 def _moment(start_s: float, timezone: str) -> str:

@@ -107,9 +107,7 @@ def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
     looks = _looks(shown)
     for axes, panel in zip(grid, panels, strict=True):
         _draw_panel(axes, panel, looks, panel_width(len(panels)))
-    references = draw_references(grid, panels)
-    paper = [_paper_handle()] if any(line.of_paper for line in shown) else []
-    legend_below(figure, [*_handles(shown, looks), *paper, *references])
+    legend_below(figure, [*_handles(shown, looks), *draw_references(grid, panels)])
     return figure
 
 
@@ -181,14 +179,14 @@ def _stands_alone(y: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _handles(lines: Sequence[Line], looks: Mapping[str, Style]) -> list[Line2D]:
     curves = {line.name: _is_curve(line) for line in reversed(lines)}
-    return [
+    handles = [
         Line2D(
             [], [], label=as_written(name), linewidth=1.3, markersize=4.5,
             **look | ({"marker": ""} if curves[name] else {"linestyle": "-"}),
         )
         for name, look in looks.items()
     ]  # fmt: skip
-
-
-def _paper_handle() -> Line2D:
-    return Line2D([], [], label=THE_PAPER, color="0.25", marker="o", markersize=6.5, **_OPEN)
+    if any(line.of_paper for line in lines):
+        look: Style = {"color": "0.25", "marker": "o", "markersize": 6.5} | _OPEN
+        handles.append(Line2D([], [], label=THE_PAPER, **look))
+    return handles

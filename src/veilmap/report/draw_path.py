@@ -81,14 +81,10 @@ def _draw_line(axes: Axes, path_m: Points, area: Area) -> LineCollection:
     places_km = np.column_stack(in_km(path_m, area))
     segments = np.stack([places_km[:-1], places_km[1:]], axis=1)
     lines = LineCollection(
-        list(segments),
-        array=np.arange(1, steps + 1),
+        list(segments), array=np.arange(1, steps + 1), cmap="viridis_r",
         norm=LogNorm(1, 10 ** max(log10(max(steps, 1)), 1)),
-        cmap="viridis_r",
-        linewidths=1.8,
-        capstyle="round",
-        zorder=2,
-    )
+        linewidths=1.8, capstyle="round", zorder=2,
+    )  # fmt: skip
     axes.add_collection(lines, autolim=False)
     return lines
 

@@ -22,6 +22,7 @@ _COLUMNS = 2
 _HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
 
 
+Rows = Sequence[Mapping[str, Any]]  # as trials give them, flat
 Kind = tuple[str, str]  # the scheme, and the steps of a configuration without their settings
 Looks = Mapping[Kind, Mapping[str, Any]]
 
@@ -55,18 +56,14 @@ class TradeoffPanel:
     label: str
 
 
-def draw_tradeoff(
-    rows: Sequence[Mapping[str, Any]], figure_name: str, label: str, title: str
-) -> Figure:
-    """RMSE against one figure of the rows that trials give, one panel per attack."""
+def draw_tradeoff(rows: Rows, figure_name: str, label: str, title: str) -> Figure:
+    """RMSE against one figure of the rows, one panel per attack."""
     attacks = dict.fromkeys(row["attack"] for row in rows)
     panels = [TradeoffPanel(attack, attack, figure_name, label) for attack in attacks]
     return draw_tradeoffs(rows, panels, title)
 
 
-def draw_tradeoffs(
-    rows: Sequence[Mapping[str, Any]], panels: Sequence[TradeoffPanel], title: str
-) -> Figure:
+def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> Figure:
     """RMSE against the figure of each panel; those of one figure have the same scale.
 
     A mark is at the medians over the seeds, its cross reaches from the least to the most; up is
@@ -109,7 +106,7 @@ def _set_prices(axes: Axes, drawn: Sequence[Sequence[Tradeoff]]) -> None:
         figure_axis(axes.xaxis, log=True)
 
 
-def tradeoffs(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) -> list[Tradeoff]:
+def tradeoffs(rows: Rows, attack: str, figure_name: str) -> list[Tradeoff]:
     """One per configuration that has the figure in most runs; in the others it is infinite."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -149,14 +146,10 @@ def _draw_panel(axes: Axes, configurations: Sequence[Tradeoff], looks: Looks) ->
     for kind, own in _by_kind(configurations).items():
         rmse_db, hidden = np.transpose([each.medians for each in own])
         axes.errorbar(
-            rmse_db,
-            hidden,
+            rmse_db, hidden, linewidth=1.2, elinewidth=0.7, **looks[kind],
             xerr=np.transpose([_reach(each.rmse_db) for each in own]),
             yerr=np.transpose([_reach(each.hidden) for each in own]),
-            linewidth=1.2,
-            elinewidth=0.7,
-            **looks[kind],
-        )
+        )  # fmt: skip
         colour, texts = looks[kind]["color"], strengths([each.configuration for each in own])
         marks += [Mark(*each.medians, text, colour) for each, text in zip(own, texts, strict=True)]
     return marks

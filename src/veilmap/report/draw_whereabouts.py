@@ -148,18 +148,20 @@ def _facts(results: Sequence[Reconstruction], area: Area) -> str:
 
 
 def _legend(largest: float) -> list[Line2D]:
-    dot: dict[str, Any] = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.4}
+    dot: dict[str, Any] = {
+        "linestyle": "", "markerfacecolor": "#21918C", "markeredgecolor": "black",
+        "markeredgewidth": 0.4,
+    }  # fmt: skip
     handles = [
-        Line2D([], [], marker="o", markersize=4.5, markerfacecolor="#21918C",
-               label="found (colour: round)", **dot),
-        Line2D([], [], marker=">", markersize=5, markerfacecolor="#21918C",
-               label="found outside the area", **dot),
-    ]  # fmt: skip
+        Line2D([], [], marker="o", markersize=4.5, label="found (colour: round)", **dot),
+        Line2D([], [], marker=">", markersize=5, label="found outside the area", **dot),
+    ]
     if largest > 0:
         share = _round_share(largest)
+        wide = _LARGEST_BUBBLE * (share / largest) ** 0.5
         handles.append(
-            Line2D([], [], marker="o", markersize=_LARGEST_BUBBLE * (share / largest) ** 0.5,
-                   markerfacecolor=ACCENT, alpha=0.7, linestyle="", markeredgewidth=0,
+            Line2D([], [], marker="o", markersize=wide, markerfacecolor=ACCENT, alpha=0.7,
+                   linestyle="", markeredgewidth=0,
                    label=f"{100 * share:g} % of the heat map's weight")
         )  # fmt: skip
     return handles

@@ -27,19 +27,14 @@ _MARGIN = 0.07  # room for the arrows to what lies outside
 _OUTLINE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": (0, (4, 3))}
 # Rasterised: in a PDF, tens of thousands of points would each be drawn when it is opened.
 _POINTS: dict[str, Any] = {
-    "rasterized": True,
-    "marker": "s",
-    "markersize": 2.0,
-    "markerfacecolor": TRUTH,
-    "markeredgewidth": 0,
-}
+    "rasterized": True, "linestyle": "", "marker": "s", "markersize": 2.0,
+    "markerfacecolor": TRUTH, "markeredgewidth": 0,
+}  # fmt: skip
 _CENTROIDS: dict[str, Any] = {
-    "marker": "+",
-    "markersize": 5.0,
-    "markeredgecolor": CENTROID,
+    "linestyle": "", "marker": "+", "markersize": 5.0, "markeredgecolor": CENTROID,
     "markeredgewidth": 1.1,
     "path_effects": [withStroke(linewidth=2.6, foreground="white")],  # seen on circles too
-}
+}  # fmt: skip
 
 Points = NDArray[np.float64]
 
@@ -98,13 +93,13 @@ def draw_truth(axes: Axes, batches: Sequence[LocalData], area: Area, centroid: f
 
 def draw_points(axes: Axes, xy_m: Points, area: Area) -> None:
     """True points in one light colour."""
-    axes.plot(*in_km(xy_m, area), linestyle="", **_POINTS, zorder=1)
+    axes.plot(*in_km(xy_m, area), **_POINTS, zorder=1)
 
 
 def draw_centroids(axes: Axes, xy_m: Points, area: Area, size: float = 5.0) -> None:
     """True centroids as crosses of so many points."""
     look = _CENTROIDS | {"markersize": size}
-    axes.plot(*in_km(xy_m, area), linestyle="", **look, zorder=3.5)
+    axes.plot(*in_km(xy_m, area), **look, zorder=3.5)
 
 
 def round_colours(rounds: Sequence[int]) -> Normalize:
@@ -139,7 +134,7 @@ def legend(
     handles = [] if area.contains(corners_m(view)).all() else [outline]
     if with_truth:
         look = _POINTS | {"markersize": 4}
-        handles.append(Line2D([], [], linestyle="", label="true points", **look))
+        handles.append(Line2D([], [], label="true points", **look))
     if with_truth and with_centroids:
-        handles.append(Line2D([], [], linestyle="", label="true centroid", **_CENTROIDS))
+        handles.append(Line2D([], [], label="true centroid", **_CENTROIDS))
     return handles

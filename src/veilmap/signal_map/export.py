@@ -78,11 +78,7 @@ def export(
     chosen = _BY_ENDING[ending] if format_name is None else FORMATS[format_name]
     if ending not in chosen.endings:
         raise unknown_choice(f"ending of a {format_name} file", path.suffix, chosen.endings)
-    raster = Raster.of(
-        signal_map,
-        resolution_m=resolution_m,
-        longest_side=chosen.longest_side,
-        max_pixels=chosen.max_pixels,
-    )
+    limits = chosen.longest_side, chosen.max_pixels
+    raster = Raster.of(signal_map, *limits, resolution_m=resolution_m)
     chosen.write(raster, path)
     return raster

@@ -80,12 +80,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Overlay:
-    """The predicted signal on a raster, the first row in the north, in dBm."""
+    """The predicted signal on a raster, the first row in the north, in dBm.
 
-    south_deg: float
-    west_deg: float
-    north_deg: float
-    east_deg: float
+    ``box_deg`` is south, west, north, east.
+    """
+
+    box_deg: tuple[float, float, float, float]
     rsrp_dbm: NDArray[np.float64]
 
 

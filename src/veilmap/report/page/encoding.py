@@ -66,7 +66,7 @@ def packed_raster(overlay: Overlay, low_dbm: float, high_dbm: float) -> dict[str
     codes = np.where(known, 1 + np.round(share * _SHADES), 0).astype(np.uint8)
     rows, columns = codes.shape
     return {
-        "box": [overlay.south_deg, overlay.west_deg, overlay.north_deg, overlay.east_deg],
+        "box": overlay.box_deg,
         "rows": rows,
         "columns": columns,
         "codes": _base64(codes),
