@@ -78,7 +78,8 @@ def export(
     chosen = _BY_ENDING[ending] if format_name is None else FORMATS[format_name]
     if ending not in chosen.endings:
         raise unknown_choice(f"ending of a {format_name} file", path.suffix, chosen.endings)
-    limits = chosen.longest_side, chosen.max_pixels
-    raster = Raster.of(signal_map, *limits, resolution_m=resolution_m)
+    raster = Raster.of(
+        signal_map, chosen.longest_side, chosen.max_pixels, resolution_m=resolution_m
+    )
     chosen.write(raster, path)
     return raster

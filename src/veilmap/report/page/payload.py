@@ -81,7 +81,7 @@ def _ground(ground: Ground) -> dict[str, Any]:
 
 
 def _by_names(values: Mapping[Any, Value], packed: Callable[[Value], Any]) -> list[Any]:
-    """Pairs of a key and its value: a key of several names is none in JSON."""
+    """Pairs of key and packed value: the keys of a JSON object cannot be several names."""
     return [[names, packed(value)] for names, value in values.items()]
 
 

@@ -59,6 +59,7 @@ function lazily(unpack) {
   return () => (value ??= unpack());
 }
 
+// Of names, or of a list of them.
 function keyOf(...names) {
   return JSON.stringify(names.flat());
 }

@@ -103,9 +103,7 @@ function tradeoffPoints(data, figure, attack) {
       const { name, rmse_db: rmse, strongest } = configuration;
       const own = data.rows.filter((row) => row.configuration === name && row.attack === attack);
       const found =
-        attack === STRONGEST
-          ? strongest[figure]
-          : { figure: spreadOverRuns(own, figure), attack };
+        attack === STRONGEST ? strongest[figure] : { figure: spreadOverRuns(own, figure), attack };
       return { name, rmse, number: index + 1, ...styles[index], ...found };
     })
     .filter((point) => Number.isFinite(point.figure?.median) && Number.isFinite(point.rmse.median));
