@@ -50,18 +50,16 @@ def test_later_rounds_are_darker():
 def test_what_is_given_is_drawn_where_it_is_and_in_the_legend():
     more = {
         "chosen_m": places((300, 100)),
-        "starts_m": places((0, 0), (50, 60)),
         "centroid_m": places((433, 233))[0],
     }
     figure = draw_places([panel(**more)], AREA, "t")
-    _, truth, chosen, starts, centroid, _ = figure.axes[0].lines
+    _, truth, chosen, centroid, _ = figure.axes[0].lines
     assert truth.get_marker() == chosen.get_marker() == "s"
     np.testing.assert_allclose(truth.get_xydata(), [[0.1, 0.1], [0.3, 0.1], [0.9, 0.5]])
     np.testing.assert_allclose(chosen.get_xydata(), [[0.3, 0.1]])
-    np.testing.assert_allclose(starts.get_xydata(), [[0, 0], [0.05, 0.06]])
     np.testing.assert_allclose(centroid.get_xydata(), [[0.433, 0.233]])
     words = ["true points", "true centroid", "points chosen by the defence"]
-    assert entries(figure) == ["the area", *words, "starts of the attacks", "found locations"]
+    assert entries(figure) == ["the area", *words, "found locations"]
     plain = draw_places([panel()], AREA, "t")
     assert entries(plain) == ["the area", "true points", "found locations"]
 
@@ -99,7 +97,7 @@ CASES = {
     "nothing at all": PlacePanel("a", places(), places(), np.empty(0, int)),
     "all outside": panel(found_m=places((9e9, 9e9))),
     "found none": panel(found_m=np.array([NOWHERE])),
-    "nothing chosen": panel(chosen_m=places(), starts_m=places(), centroid_m=places()),
+    "nothing chosen": panel(chosen_m=places(), centroid_m=places()),
 }
 
 

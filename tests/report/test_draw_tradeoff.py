@@ -7,7 +7,7 @@ from veilmap.report.draw_tradeoff import (
     TradeoffPanel,
     draw_tradeoff,
     draw_tradeoffs,
-    spreads,
+    tradeoffs,
 )
 from veilmap.report.looks import PLAIN
 
@@ -31,8 +31,8 @@ def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():
         *(row("fedavg + centre", seed=seed, emd_paper=each) for seed, each in enumerate([7, None])),
         *(row("fedavg + gan", seed=s, emd_paper=each) for s, each in enumerate([7, 8, None])),
     ]
-    plain, gan = spreads(rows, "dlg", "emd_paper")
-    assert (plain.family, plain.rmse_db, plain.hidden) == (PLAIN, (5, 6), (7, 8))
+    plain, gan = tradeoffs(rows, "dlg", "emd_paper")
+    assert (plain.kind, plain.rmse_db, plain.hidden) == (("fedavg", PLAIN), (5, 6), (7, 8))
     assert gan.hidden == (7, 8, np.inf)
 
 

@@ -12,16 +12,17 @@ def test_a_grid_gets_one_tile_per_place():
     """Places 40 m apart in a view of 2 km: 25 tiles with a 25th each, 40 m wide."""
     tiles = Tiles.fitting(grid_cloud(40.0), AREA)
     assert tiles.sides_m == pytest.approx((40, 40))
-    middles_m, shares = tiles.heaps(grid_cloud(40.0))
-    np.testing.assert_allclose(sorted(middles_m.tolist()), sorted(grid_cloud(40.0).xy_m.tolist()))
-    np.testing.assert_allclose(shares, 1 / 25)
+    gathered = tiles.gathered(grid_cloud(40.0))
+    places_m = gathered.xy_m.tolist()
+    np.testing.assert_allclose(sorted(places_m), sorted(grid_cloud(40.0).xy_m.tolist()))
+    np.testing.assert_allclose(gathered.weights, 1 / 25)
 
 
 def test_centimetres_of_rounding_do_not_move_a_place_into_another_tile():
     cloud = grid_cloud(40.0, count=15)
     shaken_m = cloud.xy_m + np.random.default_rng(0).uniform(-0.05, 0.05, cloud.xy_m.shape)
     shaken = Cloud(shaken_m, cloud.weights)
-    assert Tiles.fitting(shaken, AREA).heaps(shaken)[1] == pytest.approx([1 / 225] * 225)
+    assert Tiles.fitting(shaken, AREA).gathered(shaken).weights == pytest.approx([1 / 225] * 225)
 
 
 def test_a_grid_too_fine_to_see_is_gathered_in_whole_multiples():
@@ -29,14 +30,14 @@ def test_a_grid_too_fine_to_see_is_gathered_in_whole_multiples():
     cloud = grid_cloud(10.0, count=8)
     tiles = Tiles.fitting(cloud, AREA)
     assert tiles.sides_m == pytest.approx((40, 40))
-    assert tiles.heaps(cloud)[1] == pytest.approx([16 / 64] * 4)
+    assert tiles.gathered(cloud).weights == pytest.approx([16 / 64] * 4)
 
 
 def test_few_far_places_do_not_make_huge_tiles():
     cloud = Cloud(CORNER_M + np.array([[100.0, 100.0], [1900.0, 900.0]]), np.array([0.3, 0.7]))
     tiles = Tiles.fitting(cloud, AREA)
     assert tiles.sides_m == pytest.approx((2000 / 60, 2000 / 60), rel=0.1)
-    assert tiles.heaps(cloud)[1] == pytest.approx([0.3, 0.7])
+    assert tiles.gathered(cloud).weights == pytest.approx([0.3, 0.7])
 
 
 @pytest.mark.parametrize("cloud", [NOTHING, Cloud.at(CORNER_M + 500.0), grid_cloud()])

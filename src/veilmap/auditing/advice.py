@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
-from veilmap.auditing.answer import Advice
 from veilmap.auditing.narrative import but, hidden, loss
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
+from veilmap.metrics.answer import Advice
 from veilmap.metrics.figure_names import HOME_ERROR
 from veilmap.settings import parse, plain, toml
 from veilmap.shell import option_words

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from veilmap.auditing.answer import Answer
 from veilmap.auditing.narrative import table_lines
 from veilmap.auditing.ranking import FIGURES, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
+from veilmap.metrics.answer import Answer
 from veilmap.report.page.content import Configuration, Content
 from veilmap.report.page.page import write_page
 from veilmap.study.results import results

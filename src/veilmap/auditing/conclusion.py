@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from veilmap.auditing.advice import advice, choose
-from veilmap.auditing.answer import Advice, Answer
 from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
 from veilmap.auditing.narrative import headline, knows, oracle, remarks, scarcity, sentences
@@ -19,6 +18,7 @@ from veilmap.auditing.redaction import (
 )
 from veilmap.errors import UserError
 from veilmap.experiments.result import TrialResult
+from veilmap.metrics.answer import Advice, Answer
 from veilmap.report.page.content import Content, Made
 from veilmap.settings import plain, toml
 from veilmap.study.attack_notation import method_name

@@ -113,4 +113,4 @@ def _degrees(xy_m: Point, project: Projection) -> tuple[float, float]:
 
 def _overlay(positions: Positions) -> Overlay:
     west, south, east, north = positions.box_deg
-    return Overlay(south, west, north, east, positions.signal_dbm.astype(np.float64))
+    return Overlay((south, west, north, east), positions.signal_dbm.astype(np.float64))

@@ -36,14 +36,10 @@ def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
     mapped = [each for each in found.get("heatmap", ()) if np.isfinite(each.xy_m).all()]
     if mapped:
         each = _densest(mapped)
+        truth, cloud = _truth(run, each), each.cloud
+        apart_m = None if truth is None else emd_m(truth.xy_m, cloud.xy_m, None, cloud.weights)
         title = f"The heat map of one update ({run.configuration})"
-        yield "heatmap.png", _draw_heatmap(run, each, title)
-
-
-def _draw_heatmap(run: AttackRun, each: Reconstruction, title: str) -> Figure:
-    truth, cloud = _truth(run, each), each.cloud
-    apart_m = None if truth is None else emd_m(truth.xy_m, cloud.xy_m, None, cloud.weights)
-    return draw_heatmap(each, truth, run.area, title, apart_m)
+        yield "heatmap.png", draw_heatmap(each, truth, run.area, title, apart_m)
 
 
 def _densest(found: Sequence[Reconstruction]) -> Reconstruction:

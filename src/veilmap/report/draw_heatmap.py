@@ -13,7 +13,7 @@ from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
-from veilmap.report.ground import corners_m, in_km, inches, label_bar, lay_ground, view_around
+from veilmap.report.ground import colour_bar, corners_m, inches, lay_ground, view_around
 from veilmap.report.tiles import Tiles, pooled
 from veilmap.wording import counted
 
@@ -50,12 +50,10 @@ def draw_heatmap(
         _draw_tiles(axes, tiles, each, colours, area)
         axes.set_title(heading, fontsize=9)
         axes.label_outer()
-    scale = ScalarMappable(colours, _COLOURS)
-    bar = figure.colorbar(
-        scale, ax=grid, shrink=0.9, aspect=30, format=PercentFormatter(1, symbol=" %")
-    )
     east_m, north_m = tiles.sides_m
-    label_bar(bar, f"share per tile of {east_m:.0f} x {north_m:.0f} m (square-root scale)")
+    label = f"share per tile of {east_m:.0f} x {north_m:.0f} m (square-root scale)"
+    percent = PercentFormatter(1, symbol=" %")
+    colour_bar(figure, ScalarMappable(colours, _COLOURS), grid, label, format=percent)
     figure.suptitle(f"{as_written(title)}\n{_facts(found, emd_m)}", fontsize=11)
     return figure
 
@@ -63,13 +61,9 @@ def draw_heatmap(
 def _draw_tiles(
     axes: Axes, tiles: Tiles, shares: NDArray[np.float64], colours: PowerNorm, area: Area
 ) -> None:
-    edges_m = np.meshgrid(tiles.x_edges_m, tiles.y_edges_m)
-    x_km, y_km = in_km(np.stack(edges_m, axis=-1).reshape(-1, 2), area)
-    shape = edges_m[0].shape
-    axes.pcolormesh(
-        x_km.reshape(shape), y_km.reshape(shape), np.ma.masked_equal(shares, 0),
-        norm=colours, cmap=_COLOURS, zorder=1,
-    )  # fmt: skip
+    x_km, y_km = (tiles.x_edges_m - area.x_min_m) / 1000, (tiles.y_edges_m - area.y_min_m) / 1000
+    shown = np.ma.masked_equal(shares, 0)
+    axes.pcolormesh(x_km, y_km, shown, norm=colours, cmap=_COLOURS, zorder=1)
 
 
 def _found_facts(cloud: Cloud, area: Area) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,15 +14,8 @@ from numpy.typing import NDArray
 from veilmap.canvas import as_written
 from veilmap.errors import UserError, refuse
 from veilmap.report.number_axes import count_axis, figure_axis, name_axis
-from veilmap.report.over_seeds import (
-    THE_PAPER,
-    faults,
-    has_figures,
-    known_of,
-    means,
-    reach,
-    reference_faults,
-)
+from veilmap.report.references import Compared, draw_references
+from veilmap.report.series import THE_PAPER, Series
 from veilmap.report.sheet import (
     COLOURS,
     LABEL,
@@ -31,23 +25,21 @@ from veilmap.report.sheet import (
     panel_sheet,
     panel_width,
     plain_panel,
-    reference_handles,
-    reference_styles,
     say,
     wrapped,
 )
 
-Look = dict[str, Any]  # as matplotlib takes it
+Style = dict[str, Any]  # as matplotlib takes it
 
 _HIGH = 2.5  # a panel with its labels, in inches
 _MANY = 20  # more points than this are a curve without marks
 # These distinguish curves without marks in grey.
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 3)))
-_OPEN: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 1.1}
+_OPEN: Style = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 1.1}
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Series):
     """A series: ``values[i]`` are the figures of all seeds at ``x[i]``, none if not known.
 
     ``paper`` are the paper's own figures at the same places, None where it gives none.
@@ -59,22 +51,13 @@ class Line:
     paper: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
-        refuse(faults(self.name, len(self.x), self.values, self.paper))
+        refuse(self.faults(len(self.x)))
         if not all(np.isfinite(each) for each in self.x if not isinstance(each, str)):
             raise UserError(f"x of line {self.name!r} must be finite, got {self.x}; use a name")
 
-    @property
-    def is_drawn(self) -> bool:
-        return has_figures(self.values, self.paper)
-
-    @property
-    def figures(self) -> tuple[float, ...]:
-        """All drawn figures, of our seeds and of the paper."""
-        return (*(each for seeds in self.values for each in seeds), *known_of(self.paper))
-
 
 @dataclass(frozen=True)
-class LinePanel:
+class LinePanel(Compared):
     """Lines in one pair of axes; if some x is a name, all x are names, in order of appearance.
 
     ``reference`` is a figure to compare the lines with, such as that of random guesses.
@@ -94,23 +77,24 @@ class LinePanel:
 
     def _faults(self) -> Iterator[UserError]:
         x = [each for line in self.lines for each in line.x]
-        wrong_x = [each for each in x if isinstance(each, str) or each <= 0]
-        if self.log_x and wrong_x:
-            yield _not_for_log("x", self.title, wrong_x[0])
-        yield from reference_faults(self.title, self.reference)
-        held_against = () if self.reference is None else (self.reference,)
-        y = (*(each for line in self.lines for each in line.figures), *held_against)
-        wrong_y = [each for each in y if each <= 0]
-        if self.log_y and wrong_y:
-            yield _not_for_log("y", self.title, wrong_y[0])
+        y = [each for line in self.lines for each in line.figures]
+        if self.reference is not None:
+            y.append(self.reference)
+        for axis, is_log, figures in (("x", self.log_x, x), ("y", self.log_y, y)):
+            wrong = [each for each in figures if isinstance(each, str) or each <= 0]
+            if is_log and wrong:
+                yield UserError(
+                    f"the {axis} of panel {self.title!r} must be above 0 on a log scale, got "
+                    f"{wrong[0]!r}; leave it out or set log_{axis} = False"
+                )
+        yield from self.reference_faults()
 
     @property
     def categories(self) -> tuple[str, ...]:
         """The names along x; empty if x are numbers."""
         x = [each for line in self.lines for each in line.x]
-        if _are_numbers(x):
-            return ()
-        return tuple(dict.fromkeys(map(_name, x)))
+        are_named = any(isinstance(each, str) for each in x)
+        return tuple(dict.fromkeys(map(_name, x))) if are_named else ()
 
 
 def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
@@ -121,49 +105,28 @@ def draw_lines(panels: Sequence[LinePanel], title: str) -> Figure:
     figure, grid = panel_sheet(len(panels), _HIGH, title)
     shown = [line for panel in panels for line in panel.lines if line.is_drawn]
     looks = _looks(shown)
-    references = reference_styles(
-        [panel.reference_name for panel in panels if panel.reference is not None]
-    )
     for axes, panel in zip(grid, panels, strict=True):
         _draw_panel(axes, panel, looks, panel_width(len(panels)))
-        if panel.reference is not None:
-            axes.axhline(panel.reference, **references[panel.reference_name], zorder=1.5)
-    paper = [_paper_handle()] if any(known_of(line.paper) for line in shown) else []
-    legend_below(figure, [*_handles(shown, looks), *paper, *reference_handles(references)])
+    legend_below(figure, [*_handles(shown, looks), *draw_references(grid, panels)])
     return figure
-
-
-def _not_for_log(axis: str, title: str, value: object) -> UserError:
-    return UserError(
-        f"the {axis} of panel {title!r} must be above 0 on a log scale, got {value!r}; "
-        f"leave it out or set log_{axis} = False"
-    )
-
-
-def _are_numbers(x: Sequence[float | str]) -> TypeGuard[Sequence[float]]:
-    return not any(isinstance(each, str) for each in x)
 
 
 def _name(x: float | str) -> str:
     return x if isinstance(x, str) else f"{x:g}"
 
 
-def _looks(lines: Sequence[Line]) -> dict[str, Look]:
+def _looks(lines: Sequence[Line]) -> dict[str, Style]:
     """Styles by name, so that a series looks the same in all panels."""
-    names = list(dict.fromkeys(line.name for line in lines))
-    curves = list(dict.fromkeys(line.name for line in lines if _is_curve(line)))
-    dashes = {name: _DASHES[place % len(_DASHES)] for place, name in enumerate(curves)}
+    names = dict.fromkeys(line.name for line in lines)
+    curves = dict.fromkeys(line.name for line in lines if _is_curve(line))
+    dashes = dict(zip(curves, cycle(_DASHES), strict=False))
     return {
-        name: {
-            "color": COLOURS[place % len(COLOURS)],
-            "marker": MARKERS[place % len(MARKERS)],
-            "linestyle": dashes.get(name, "-"),
-        }
-        for place, name in enumerate(names)
+        name: {"color": colour, "marker": marker, "linestyle": dashes.get(name, "-")}
+        for name, colour, marker in zip(names, cycle(COLOURS), cycle(MARKERS), strict=False)
     }
 
 
-def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Look], wide: float) -> None:
+def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Style], wide: float) -> None:
     plain_panel(axes, wrapped(panel.title, wide, TITLE))
     drawn = [line for line in panel.lines if line.is_drawn]
     for line in drawn:
@@ -181,11 +144,11 @@ def _draw_panel(axes: Axes, panel: LinePanel, looks: Mapping[str, Look], wide: f
         count_axis(axes.xaxis, [each for line in drawn for each in line.x], wide, log=panel.log_x)
 
 
-def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Look) -> None:
+def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Style) -> None:
     places = _places(line, categories)
     order = np.argsort(places, kind="stable")
-    x, y = places[order], means(line.values)[order]
-    low, high = (each[order] for each in reach(line.values))
+    x, y = places[order], line.means[order]
+    low, high = (each[order] for each in line.reach)
     if _is_curve(line):
         marked = np.flatnonzero(_stands_alone(y)).tolist()
         axes.plot(x, y, **look, linewidth=1.3, markersize=3, markevery=marked, zorder=2.5)
@@ -194,9 +157,7 @@ def _draw_line(axes: Axes, line: Line, categories: Sequence[str], look: Look) ->
         axes.plot(x, y, **look | {"linestyle": "-"}, linewidth=1.3, markersize=4.5, zorder=2.5)
         axes.vlines(x, low, high, color=look["color"], linewidth=0.9, zorder=2)
     known = [place for place, each in enumerate(line.paper) if each is not None]
-    axes.plot(
-        places[known], known_of(line.paper), **look | _OPEN, markersize=6.5, zorder=3,
-    )  # fmt: skip
+    axes.plot(places[known], line.of_paper, **look | _OPEN, markersize=6.5, zorder=3)
 
 
 def _places(line: Line, categories: Sequence[str]) -> NDArray[np.float64]:
@@ -216,16 +177,16 @@ def _stands_alone(y: NDArray[np.float64]) -> NDArray[np.bool_]:
     return alone
 
 
-def _handles(lines: Sequence[Line], looks: Mapping[str, Look]) -> list[Line2D]:
+def _handles(lines: Sequence[Line], looks: Mapping[str, Style]) -> list[Line2D]:
     curves = {line.name: _is_curve(line) for line in reversed(lines)}
-    return [
+    handles = [
         Line2D(
             [], [], label=as_written(name), linewidth=1.3, markersize=4.5,
             **look | ({"marker": ""} if curves[name] else {"linestyle": "-"}),
         )
         for name, look in looks.items()
     ]  # fmt: skip
-
-
-def _paper_handle() -> Line2D:
-    return Line2D([], [], label=THE_PAPER, color="0.25", marker="o", markersize=6.5, **_OPEN)
+    if any(line.of_paper for line in lines):
+        look: Style = {"color": "0.25", "marker": "o", "markersize": 6.5} | _OPEN
+        handles.append(Line2D([], [], label=THE_PAPER, **look))
+    return handles

@@ -1,7 +1,6 @@
 """The path of one attack, from its start to its end."""
 
 from math import log10
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,10 +20,10 @@ from veilmap.report.ground import (
     ACCENT,
     START,
     Points,
+    colour_bar,
     draw_truth,
     in_km,
     inches,
-    label_bar,
     lay_ground,
     legend,
     view_around,
@@ -53,8 +52,7 @@ def draw_way(path_m: Points, truth: LocalData | None, area: Area, heading: str) 
     lay_ground(axes, view, area)
     draw_truth(axes, [truth] if truth else [], area, centroid=11)
     lines = _draw_line(axes, path_m, area)
-    bar = figure.colorbar(lines, shrink=0.9, aspect=30)
-    label_bar(bar, "iteration (log scale)")
+    bar = colour_bar(figure, lines, axes, "iteration (log scale)")
     bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ends = _draw_ends(axes, path_m, area)
     handles = [*legend(view, area, with_truth=bool(truth)), *ends]
@@ -83,29 +81,25 @@ def _draw_line(axes: Axes, path_m: Points, area: Area) -> LineCollection:
     places_km = np.column_stack(in_km(path_m, area))
     segments = np.stack([places_km[:-1], places_km[1:]], axis=1)
     lines = LineCollection(
-        list(segments),
-        array=np.arange(1, steps + 1),
+        list(segments), array=np.arange(1, steps + 1), cmap="viridis_r",
         norm=LogNorm(1, 10 ** max(log10(max(steps, 1)), 1)),
-        cmap="viridis_r",
-        linewidths=1.8,
-        capstyle="round",
-        zorder=2,
-    )
+        linewidths=1.8, capstyle="round", zorder=2,
+    )  # fmt: skip
     axes.add_collection(lines, autolim=False)
     return lines
 
 
 def _draw_ends(axes: Axes, path_m: Points, area: Area) -> list[Line2D]:
-    style: dict[str, Any] = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.8}
-    start = axes.plot(
-        *in_km(path_m[0], area), marker="D", markersize=8, markerfacecolor=START, label="start",
-        zorder=3, **style,
-    )  # fmt: skip
-    end = axes.plot(
-        *in_km(path_m[-1], area), marker="o", markersize=8, markerfacecolor=ACCENT, label="end",
-        zorder=3, **style,
-    )  # fmt: skip
-    return [*start, *end]
+    handles = []
+    for label, place_m, marker, colour in (
+        ("start", path_m[0], "D", START),
+        ("end", path_m[-1], "o", ACCENT),
+    ):
+        handles += axes.plot(
+            *in_km(place_m, area), linestyle="", marker=marker, markersize=8, label=label,
+            markerfacecolor=colour, markeredgecolor="black", markeredgewidth=0.8, zorder=3,
+        )  # fmt: skip
+    return handles
 
 
 def _facts(found: Reconstruction, truth: LocalData | None) -> str:

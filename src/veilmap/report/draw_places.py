@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,7 +17,6 @@ from veilmap.area import Area
 from veilmap.canvas import as_written, fitted_sheet, scale_bar
 from veilmap.errors import UserError, refuse
 from veilmap.report.ground import (
-    START,
     Points,
     corners_m,
     draw_centroids,
@@ -50,10 +48,6 @@ _CHOSEN: dict[str, Any] = {
     "rasterized": True, "linestyle": "", "marker": "s", "markersize": 2.4,
     "markerfacecolor": "#08306B", "markeredgewidth": 0,
 }  # fmt: skip
-_STARTS: dict[str, Any] = {
-    "linestyle": "", "marker": "D", "markersize": 3.6, "markerfacecolor": START,
-    "markeredgecolor": "black", "markeredgewidth": 0.5,
-}  # fmt: skip
 _FOUND, _SMALL, _MANY = 18.0, 9.0, 150  # the area of a circle, in square points, and if many
 
 
@@ -61,8 +55,7 @@ _FOUND, _SMALL, _MANY = 18.0, 9.0, 150  # the area of a circle, in square points
 class PlacePanel:
     """A map: where the user was, and the location found in each of ``rounds``.
 
-    ``chosen_m`` are the points that a defence chose, ``starts_m`` where the attacks began,
-    ``centroid_m`` the true one or several.
+    ``chosen_m`` are the points that a defence chose, ``centroid_m`` the true one or several.
     """
 
     title: str
@@ -70,7 +63,6 @@ class PlacePanel:
     found_m: Points
     rounds: NDArray[np.int64]
     chosen_m: Points | None = None
-    starts_m: Points | None = None
     centroid_m: Points | None = None
 
     def __post_init__(self) -> None:
@@ -82,7 +74,7 @@ class PlacePanel:
                 f"panel {self.title!r} must have a round for each location found, got "
                 f"{len(self.rounds)} for {len(self.found_m)}"
             )
-        for name in ("truth_m", "found_m", "chosen_m", "starts_m", "centroid_m"):
+        for name in ("truth_m", "found_m", "chosen_m", "centroid_m"):
             shape = np.shape(_points(getattr(self, name)))
             if shape[-1] != 2:
                 yield UserError(f"{name} of panel {self.title!r} must be n x 2, got shape {shape}")
@@ -98,39 +90,30 @@ def draw_places(panels: Sequence[PlacePanel], area: Area, title: str) -> Figure:
     rounds = [int(each) for panel in panels for each in panel.rounds]
     several = len(set(rounds)) > 1
     view = view_around(corners_m(area), margin=_MARGIN)
-    wide = _wide(len(panels), with_bar=several)
+    side = _COLOUR_BAR if several else 0.0
+    _, columns = panel_grid(len(panels))
+    wide = min((WIDTH - side) / columns - _APART, _LARGEST)
     headings = [_heading(panel, area, wide) for panel in panels]
-    figure = _sheet(view, wide, headings, title, with_bar=several)
+    figure = _sheet(view, wide, side, headings, title)
     grid, colours = panels_of(figure, len(panels)), round_colours(rounds)
     for axes, panel, heading in zip(grid, panels, headings, strict=True):
         _draw_panel(axes, panel, colours, area, view)
         axes.set_title(as_written(heading), fontsize=TITLE)
     _draw_scale_bar(figure, grid[0], view)
     if several:
-        round_bar(figure, ScalarMappable(colours, _COLOURS), grid)
+        round_bar(figure, colours, _COLOURS, grid)
     legend_below(figure, _handles(panels, view, area))
     return figure
 
 
-def _wide(count: int, *, with_bar: bool) -> float:
-    """The size of each map, in inches."""
-    _, columns = panel_grid(count)
-    side = _COLOUR_BAR if with_bar else 0.0
-    return min((WIDTH - side) / columns - _APART, _LARGEST)
-
-
-def _sheet(
-    view: Area, wide: float, headings: Sequence[str], title: str, *, with_bar: bool
-) -> Figure:
-    """The height that maps, headings and legend need."""
+def _sheet(view: Area, wide: float, side: float, headings: Sequence[str], title: str) -> Figure:
+    """As high as maps, headings and legend need; ``side`` is the room beside the maps."""
     rows, columns = panel_grid(len(headings))
     lines = 1 + max(heading.count("\n") for heading in headings)
     high = wide * view.height_m / view.width_m + lines * _LINE + 2 * _APART
-    side = _COLOUR_BAR if with_bar else 0.0
     titled = 2 * _LINE if title else 0.0
-    figure = fitted_sheet(
-        (columns * (wide + _APART) + side, rows * high + titled + _LEGEND), pad=0.06
-    )
+    size = columns * (wide + _APART) + side, rows * high + titled + _LEGEND
+    figure = fitted_sheet(size, pad=0.06)
     head(figure, title)
     return figure
 
@@ -142,7 +125,6 @@ def _draw_panel(axes: Axes, panel: PlacePanel, colours: Normalize, area: Area, v
     axes.spines[:].set_visible(False)  # the outline of the area is the frame
     draw_points(axes, panel.truth_m, area)
     axes.plot(*in_km(_points(panel.chosen_m), area), **_CHOSEN, zorder=1.5)
-    axes.plot(*in_km(_points(panel.starts_m), area), **_STARTS, zorder=2)
     inside = area.contains(_points(panel.found_m))
     size = _FOUND if inside.sum() < _MANY else _SMALL
     axes.scatter(
@@ -182,10 +164,6 @@ def _draw_scale_bar(figure: Figure, axes: Axes, view: Area) -> None:
 
 
 def _handles(panels: Sequence[PlacePanel], view: Area, area: Area) -> list[Line2D]:
-    found = Line2D(
-        [], [], linestyle="", marker="o", markersize=_FOUND**0.5, label="found locations",
-        markerfacecolor=_COLOURS(0.5), markeredgecolor="black", markeredgewidth=0.5,
-    )  # fmt: skip
     handles = legend(
         view, area,
         with_truth=any(len(panel.truth_m) for panel in panels),
@@ -194,8 +172,10 @@ def _handles(panels: Sequence[PlacePanel], view: Area, area: Area) -> list[Line2
     if any(len(_points(panel.chosen_m)) for panel in panels):
         look = _CHOSEN | {"markersize": 4}
         handles.append(Line2D([], [], label="points chosen by the defence", **look))
-    if any(len(_points(panel.starts_m)) for panel in panels):
-        handles.append(Line2D([], [], label="starts of the attacks", **_STARTS))
     if any(len(panel.found_m) for panel in panels):
+        found = Line2D(
+            [], [], linestyle="", marker="o", markersize=_FOUND**0.5, label="found locations",
+            markerfacecolor=_COLOURS(0.5), markeredgecolor="black", markeredgewidth=0.5,
+        )  # fmt: skip
         handles.append(found)
     return handles

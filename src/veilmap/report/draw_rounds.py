@@ -1,6 +1,6 @@
 """Success of the attacks per round, and the norm of the gradient that they read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
@@ -16,11 +16,12 @@ from veilmap.report.sheet import MARKERS, say
 
 _LAYER_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")  # from dark to light
 
+Results = Mapping[str, Sequence[Reconstruction]]  # by attack
 Line = Mapping[int, float]  # by round
 
 
 def draw_rounds(
-    method_results: Mapping[str, Sequence[Reconstruction]],
+    method_results: Results,
     truth: Mapping[int, LocalData] | None,
     norms: Mapping[int, Sequence[float]],
     title: str,
@@ -33,7 +34,7 @@ def draw_rounds(
     figure = fitted_sheet((10.5, 8.0))
     cosine, distance, norm = figure.subplots(3, 1, sharex=True)
     looks = attack_looks(method_results)
-    _draw_lines(cosine, _cosines(method_results), looks)
+    _draw_lines(cosine, _by_attack(method_results, lambda each: each.cosine), looks)
     cosine.set_ylabel("cosine of the leaked gradient\nand the one explained", fontsize=9)
     if truth:
         _draw_lines(distance, _distances_m(method_results, truth), looks)
@@ -52,27 +53,23 @@ def draw_rounds(
     return figure
 
 
-def _cosines(method_results: Mapping[str, Sequence[Reconstruction]]) -> dict[str, Line]:
-    return {
-        method: _medians([(each.round, each.cosine) for each in results])
-        for method, results in method_results.items()
-    }
-
-
-def _distances_m(
-    method_results: Mapping[str, Sequence[Reconstruction]], truth: Mapping[int, LocalData]
+def _by_attack(
+    method_results: Results, figure: Callable[[Reconstruction], float]
 ) -> dict[str, Line]:
-    centroids_m = {number: data.centroid_m for number, data in truth.items() if len(data)}
     return {
-        method: _medians(
-            [
-                (each.round, float(np.linalg.norm(each.xy_m - centroids_m[each.round])))
-                for each in results
-                if each.round in centroids_m
-            ]
-        )
-        for method, results in method_results.items()
+        attack: _medians([(each.round, figure(each)) for each in results])
+        for attack, results in method_results.items()
     }
+
+
+def _distances_m(method_results: Results, truth: Mapping[int, LocalData]) -> dict[str, Line]:
+    known = {
+        attack: [each for each in results if truth.get(each.round)]
+        for attack, results in method_results.items()
+    }
+    return _by_attack(
+        known, lambda each: float(np.linalg.norm(each.xy_m - truth[each.round].centroid_m))
+    )
 
 
 def _by_layer(norms: Mapping[int, Sequence[float]]) -> dict[str, Line]:

@@ -22,24 +22,28 @@ _COLUMNS = 2
 _HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
 
 
-@dataclass(frozen=True)
-class Spread:
-    """A configuration over its seeds: the price in dB, and what an attack was left with.
+Rows = Sequence[Mapping[str, Any]]  # as trials give them, flat
+Kind = tuple[str, str]  # the scheme, and the steps of a configuration without their settings
+Looks = Mapping[Kind, Mapping[str, Any]]
 
-    ``family`` are its steps without their settings, ``scheme`` is what they were added to.
-    """
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """A configuration over its seeds: the price in dB, and what an attack was left with."""
 
     configuration: str
     rmse_db: tuple[float, ...]
     hidden: tuple[float, ...]
 
     @property
-    def family(self) -> str:
-        return family_of(self.configuration)
+    def kind(self) -> Kind:
+        """What it has its look from."""
+        return scheme_of(self.configuration), family_of(self.configuration)
 
     @property
-    def scheme(self) -> str:
-        return scheme_of(self.configuration)
+    def medians(self) -> tuple[float, float]:
+        """Of the price and of what is hidden."""
+        return float(np.median(self.rmse_db)), float(np.median(self.hidden))
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,14 @@ class TradeoffPanel:
     label: str
 
 
-def draw_tradeoff(
-    rows: Sequence[Mapping[str, Any]], figure_name: str, label: str, title: str
-) -> Figure:
-    """RMSE against one figure of the rows that trials give, one panel per attack."""
+def draw_tradeoff(rows: Rows, figure_name: str, label: str, title: str) -> Figure:
+    """RMSE against one figure of the rows, one panel per attack."""
     attacks = dict.fromkeys(row["attack"] for row in rows)
     panels = [TradeoffPanel(attack, attack, figure_name, label) for attack in attacks]
     return draw_tradeoffs(rows, panels, title)
 
 
-def draw_tradeoffs(
-    rows: Sequence[Mapping[str, Any]], panels: Sequence[TradeoffPanel], title: str
-) -> Figure:
+def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> Figure:
     """RMSE against the figure of each panel; those of one figure have the same scale.
 
     A mark is at the medians over the seeds, its cross reaches from the least to the most; up is
@@ -77,9 +77,10 @@ def draw_tradeoffs(
     figure = fitted_sheet((WIDTH, _HIGH * rows_of_panels + _AROUND), pad=0.06)
     grid = figure.subplots(rows_of_panels, columns, sharex=True, sharey=alike, squeeze=False)
     looks = _looks([row["configuration"] for row in rows])
-    drawn = [spreads(rows, panel.attack, panel.figure_name) for panel in panels]
+    drawn = [tradeoffs(rows, panel.attack, panel.figure_name) for panel in panels]
+    marks = []
     for axes, panel, own in zip(grid.flat, panels, drawn, strict=False):
-        _draw_panel(axes, own, looks)
+        marks.append(_draw_panel(axes, own, looks))
         plain_panel(axes, panel.title, along="both")
         axes.set_ylabel(as_written(panel.label), fontsize=LABEL)
         if alike:
@@ -92,25 +93,27 @@ def draw_tradeoffs(
     _set_prices(grid.flat[0], drawn)
     _write_legend(figure, grid.flat)
     head(figure, title)
-    _label_panels(figure, grid.flat, drawn, looks)
+    figure.draw_without_rendering()  # the layout, by which there is room for labels or not
+    for axes, labelled in zip(grid.flat, marks, strict=False):
+        label_marks(figure, axes, labelled)
     return figure
 
 
-def _set_prices(axes: Axes, drawn: Sequence[Sequence[Spread]]) -> None:
+def _set_prices(axes: Axes, drawn: Sequence[Sequence[Tradeoff]]) -> None:
     """One ruined map must not press all others into a corner."""
     prices = [price for own in drawn for each in own for price in each.rmse_db if price > 0]
     if prices and max(prices) > _RUINED * min(prices):
         figure_axis(axes.xaxis, log=True)
 
 
-def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) -> list[Spread]:
+def tradeoffs(rows: Rows, attack: str, figure_name: str) -> list[Tradeoff]:
     """One per configuration that has the figure in most runs; in the others it is infinite."""
-    own = [row for row in rows if row["attack"] == attack]
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in own:
-        found.setdefault(row["configuration"], []).append(row)
+    for row in rows:
+        if row["attack"] == attack:
+            found.setdefault(row["configuration"], []).append(row)
     return [
-        Spread(
+        Tradeoff(
             name,
             tuple(row["rmse_db"] for row in runs),
             tuple(inf if row[figure_name] is None else row[figure_name] for row in runs),
@@ -120,7 +123,7 @@ def spreads(rows: Sequence[Mapping[str, Any]], attack: str, figure_name: str) ->
     ]
 
 
-def _looks(configurations: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
+def _looks(configurations: Sequence[str]) -> Looks:
     """Colour, marker and label by scheme and family; a second scheme has hollow markers."""
     schemes = list(dict.fromkeys(map(scheme_of, configurations)))
     looks = defence_looks(map(family_of, configurations))
@@ -137,28 +140,26 @@ def _looks(configurations: Sequence[str]) -> dict[tuple[str, str], dict[str, Any
     }
 
 
-def _draw_panel(
-    axes: Axes,
-    configurations: Sequence[Spread],
-    looks: Mapping[tuple[str, str], Mapping[str, Any]],
-) -> None:
+def _draw_panel(axes: Axes, configurations: Sequence[Tradeoff], looks: Looks) -> list[Mark]:
+    """Gives the labels of the marks, for which the layout may have room."""
+    marks: list[Mark] = []
     for kind, own in _by_kind(configurations).items():
+        rmse_db, hidden = np.transpose([each.medians for each in own])
         axes.errorbar(
-            [np.median(each.rmse_db) for each in own],
-            [np.median(each.hidden) for each in own],
+            rmse_db, hidden, linewidth=1.2, elinewidth=0.7, **looks[kind],
             xerr=np.transpose([_reach(each.rmse_db) for each in own]),
             yerr=np.transpose([_reach(each.hidden) for each in own]),
-            linewidth=1.2,
-            elinewidth=0.7,
-            **looks[kind],
-        )
+        )  # fmt: skip
+        colour, texts = looks[kind]["color"], strengths([each.configuration for each in own])
+        marks += [Mark(*each.medians, text, colour) for each, text in zip(own, texts, strict=True)]
+    return marks
 
 
-def _by_kind(configurations: Sequence[Spread]) -> dict[tuple[str, str], list[Spread]]:
-    """By scheme and family, the useful ones first."""
-    kinds: dict[tuple[str, str], list[Spread]] = {}
-    for each in sorted(configurations, key=lambda each: float(np.median(each.rmse_db))):
-        kinds.setdefault((each.scheme, each.family), []).append(each)
+def _by_kind(configurations: Sequence[Tradeoff]) -> dict[Kind, list[Tradeoff]]:
+    """The useful ones first."""
+    kinds: dict[Kind, list[Tradeoff]] = {}
+    for each in sorted(configurations, key=lambda each: each.medians[0]):
+        kinds.setdefault(each.kind, []).append(each)
     return kinds
 
 
@@ -167,27 +168,6 @@ def _write_legend(figure: Figure, panels: Iterable[Axes]) -> None:
     drawn = [axes.get_legend_handles_labels() for axes in panels]
     named = {label: handle for both in drawn for handle, label in zip(*both, strict=True)}
     legend_below(figure, list(named.values()))
-
-
-def _label_panels(
-    figure: Figure,
-    panels: Iterable[Axes],
-    drawn: Sequence[Sequence[Spread]],
-    looks: Mapping[tuple[str, str], Mapping[str, Any]],
-) -> None:
-    figure.draw_without_rendering()  # the layout, by which there is room or not
-    for axes, configurations in zip(panels, drawn, strict=False):
-        kinds = _by_kind(configurations).items()
-        marks = [mark for kind, own in kinds for mark in _marks(own, looks[kind]["color"])]
-        label_marks(figure, axes, marks)
-
-
-def _marks(own: Sequence[Spread], colour: str) -> list[Mark]:
-    texts = strengths([each.configuration for each in own])
-    return [
-        Mark(float(np.median(each.rmse_db)), float(np.median(each.hidden)), text, colour)
-        for each, text in zip(own, texts, strict=True)
-    ]
 
 
 def _reach(values: Sequence[float]) -> tuple[float, float]:

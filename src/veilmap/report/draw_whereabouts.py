@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,6 +17,7 @@ from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 from veilmap.report.ground import (
     ACCENT,
+    Points,
     corners_m,
     draw_truth,
     in_km,
@@ -53,16 +53,16 @@ def draw_whereabouts(
     view = view_around(corners_m(area))
     figure, panels = _sheet(view, len(method_results))
     rounds = round_colours([each.round for found in method_results.values() for each in found])
-    heaps = {method: _heaps(results, view) for method, results in method_results.items()}
-    largest = max((float(shares.max(initial=0)) for _, shares in heaps.values()), default=0.0)
+    clouds = {method: _gathered(results, view) for method, results in method_results.items()}
+    largest = max(float(cloud.weights.max(initial=0)) for cloud in clouds.values())
     for axes, (method, results) in zip(panels, method_results.items(), strict=True):
         lay_ground(axes, view, area)
         draw_truth(axes, list((truth or {}).values()), area)
-        _draw_heaps(axes, *heaps[method], largest, area)
+        _draw_weights(axes, clouds[method], largest, area)
         _draw_found(axes, results, rounds, area, view)
         axes.set_title(f"{as_written(method)}\n{_facts(results, area)}", fontsize=9)
         axes.label_outer()
-    round_bar(figure, ScalarMappable(rounds, _COLOURS), panels)
+    round_bar(figure, rounds, _COLOURS, panels)
     handles = [*legend(view, area, with_truth=bool(truth)), *_legend(largest)]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     figure.suptitle(as_written(title), fontsize=11)
@@ -72,36 +72,23 @@ def draw_whereabouts(
 def _sheet(view: Area, panels: int) -> tuple[Figure, list[Axes]]:
     rows, columns = panel_grid(panels)
     wide, high = inches(view, _PANEL)
-    figure = fitted_sheet(
-        (
-            max(columns * wide + _LABELS + _COLOUR_BAR, _NARROWEST),
-            rows * (high + _LABELS) + _TITLES,
-        )
-    )
+    sheet_wide = max(columns * wide + _LABELS + _COLOUR_BAR, _NARROWEST)
+    figure = fitted_sheet((sheet_wide, rows * (high + _LABELS) + _TITLES))
     return figure, panels_of(figure, panels)
 
 
-def _heaps(
-    results: Sequence[Reconstruction], view: Area
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _gathered(results: Sequence[Reconstruction], view: Area) -> Cloud:
     """The weight of all rounds; empty for attacks that find single locations."""
-    clouds = [each.cloud for each in results if len(each.cloud.weights) > 1]
-    cloud: Cloud = pooled(clouds)
-    return Tiles.fitting(cloud, view).heaps(cloud)
+    cloud = pooled(each.cloud for each in results if len(each.cloud.weights) > 1)
+    return Tiles.fitting(cloud, view).gathered(cloud)
 
 
-def _draw_heaps(
-    axes: Axes,
-    xy_m: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    largest: float,
-    area: Area,
-) -> None:
-    if len(shares):
-        sizes = _LARGEST_BUBBLE**2 * shares / largest
+def _draw_weights(axes: Axes, cloud: Cloud, largest: float, area: Area) -> None:
+    if len(cloud.weights):
+        sizes = _LARGEST_BUBBLE**2 * cloud.weights / largest
         axes.scatter(
-            *in_km(xy_m, area), sizes, ACCENT, alpha=0.7, linewidths=0, zorder=2, label="weight",
-            rasterized=True,
+            *in_km(cloud.xy_m, area), sizes, ACCENT, alpha=0.7, linewidths=0, zorder=2,
+            label="weight", rasterized=True,
         )  # fmt: skip
 
 
@@ -123,12 +110,7 @@ def _draw_found(
 
 
 def _draw_arrows(
-    axes: Axes,
-    xy_m: NDArray[np.float64],
-    when: NDArray[np.int64],
-    rounds: Normalize,
-    area: Area,
-    view: Area,
+    axes: Axes, xy_m: Points, when: NDArray[np.int64], rounds: Normalize, area: Area, view: Area
 ) -> None:
     """Arrows with the tip at the location, or at the edge of the view if it lies beyond."""
     way_m = xy_m - area.centre_m
@@ -148,11 +130,11 @@ def _finite(results: Sequence[Reconstruction]) -> list[Reconstruction]:
     return [each for each in results if np.isfinite(each.xy_m).all()]
 
 
-def _reach_m(direction: NDArray[np.float64], view: Area) -> NDArray[np.float64]:
+def _reach_m(direction: Points, view: Area) -> Points:
     """The distance from the centre of the view to just inside its edge."""
     half_m = np.array([view.width_m, view.height_m]) / 2
     with np.errstate(divide="ignore"):
-        reach_m: NDArray[np.float64] = (half_m / np.abs(direction)).min(axis=1, keepdims=True)
+        reach_m: Points = (half_m / np.abs(direction)).min(axis=1, keepdims=True)
     return 0.99 * reach_m
 
 
@@ -166,18 +148,20 @@ def _facts(results: Sequence[Reconstruction], area: Area) -> str:
 
 
 def _legend(largest: float) -> list[Line2D]:
-    dot: dict[str, Any] = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.4}
+    dot: dict[str, Any] = {
+        "linestyle": "", "markerfacecolor": "#21918C", "markeredgecolor": "black",
+        "markeredgewidth": 0.4,
+    }  # fmt: skip
     handles = [
-        Line2D([], [], marker="o", markersize=4.5, markerfacecolor="#21918C",
-               label="found (colour: round)", **dot),
-        Line2D([], [], marker=">", markersize=5, markerfacecolor="#21918C",
-               label="found outside the area", **dot),
-    ]  # fmt: skip
+        Line2D([], [], marker="o", markersize=4.5, label="found (colour: round)", **dot),
+        Line2D([], [], marker=">", markersize=5, label="found outside the area", **dot),
+    ]
     if largest > 0:
         share = _round_share(largest)
+        wide = _LARGEST_BUBBLE * (share / largest) ** 0.5
         handles.append(
-            Line2D([], [], marker="o", markersize=_LARGEST_BUBBLE * (share / largest) ** 0.5,
-                   markerfacecolor=ACCENT, alpha=0.7, linestyle="", markeredgewidth=0,
+            Line2D([], [], marker="o", markersize=wide, markerfacecolor=ACCENT, alpha=0.7,
+                   linestyle="", markeredgewidth=0,
                    label=f"{100 * share:g} % of the heat map's weight")
         )  # fmt: skip
     return handles

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import Normalize
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -27,19 +27,14 @@ _MARGIN = 0.07  # room for the arrows to what lies outside
 _OUTLINE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": (0, (4, 3))}
 # Rasterised: in a PDF, tens of thousands of points would each be drawn when it is opened.
 _POINTS: dict[str, Any] = {
-    "rasterized": True,
-    "marker": "s",
-    "markersize": 2.0,
-    "markerfacecolor": TRUTH,
-    "markeredgewidth": 0,
-}
+    "rasterized": True, "linestyle": "", "marker": "s", "markersize": 2.0,
+    "markerfacecolor": TRUTH, "markeredgewidth": 0,
+}  # fmt: skip
 _CENTROIDS: dict[str, Any] = {
-    "marker": "+",
-    "markersize": 5.0,
-    "markeredgecolor": CENTROID,
+    "linestyle": "", "marker": "+", "markersize": 5.0, "markeredgecolor": CENTROID,
     "markeredgewidth": 1.1,
     "path_effects": [withStroke(linewidth=2.6, foreground="white")],  # seen on circles too
-}
+}  # fmt: skip
 
 Points = NDArray[np.float64]
 
@@ -98,13 +93,13 @@ def draw_truth(axes: Axes, batches: Sequence[LocalData], area: Area, centroid: f
 
 def draw_points(axes: Axes, xy_m: Points, area: Area) -> None:
     """True points in one light colour."""
-    axes.plot(*in_km(xy_m, area), linestyle="", **_POINTS, zorder=1)
+    axes.plot(*in_km(xy_m, area), **_POINTS, zorder=1)
 
 
 def draw_centroids(axes: Axes, xy_m: Points, area: Area, size: float = 5.0) -> None:
     """True centroids as crosses of so many points."""
     look = _CENTROIDS | {"markersize": size}
-    axes.plot(*in_km(xy_m, area), linestyle="", **look, zorder=3.5)
+    axes.plot(*in_km(xy_m, area), **look, zorder=3.5)
 
 
 def round_colours(rounds: Sequence[int]) -> Normalize:
@@ -113,11 +108,22 @@ def round_colours(rounds: Sequence[int]) -> Normalize:
     return Normalize(low, high) if low < high else Normalize(low - 0.5, high + 0.5)
 
 
-def round_bar(figure: Figure, colours: ScalarMappable, panels: Sequence[Axes]) -> None:
+def round_bar(
+    figure: Figure, rounds: Normalize, colours: str | Colormap, panels: Sequence[Axes]
+) -> None:
     """One bar for all maps, with ticks at whole rounds."""
     ticks = MaxNLocator(8, integer=True)
-    bar = figure.colorbar(colours, ax=panels, ticks=ticks, shrink=0.9, aspect=30)
-    label_bar(bar, "round")
+    colour_bar(figure, ScalarMappable(rounds, colours), panels, "round", ticks=ticks)
+
+
+def colour_bar(
+    figure: Figure, colours: ScalarMappable, panels: Any, label: str, **options: Any
+) -> Colorbar:
+    """A colour bar beside one or several maps, in their font sizes."""
+    bar = figure.colorbar(colours, ax=panels, shrink=0.9, aspect=30, **options)
+    bar.set_label(label, fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+    return bar
 
 
 def legend(
@@ -128,13 +134,7 @@ def legend(
     handles = [] if area.contains(corners_m(view)).all() else [outline]
     if with_truth:
         look = _POINTS | {"markersize": 4}
-        handles.append(Line2D([], [], linestyle="", label="true points", **look))
+        handles.append(Line2D([], [], label="true points", **look))
     if with_truth and with_centroids:
-        handles.append(Line2D([], [], linestyle="", label="true centroid", **_CENTROIDS))
+        handles.append(Line2D([], [], label="true centroid", **_CENTROIDS))
     return handles
-
-
-def label_bar(bar: Colorbar, label: str) -> None:
-    """Label a colour bar in the font sizes of the maps."""
-    bar.set_label(label, fontsize=9)
-    bar.ax.tick_params(labelsize=8)

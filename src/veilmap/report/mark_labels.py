@@ -21,6 +21,8 @@ _MARK = 4.0  # half the side of a mark, in points
 _WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 _ALIGNED = {-1: ("right", "top"), 0: ("center", "center"), 1: ("left", "bottom")}
 
+Pixels = NDArray[np.float64]  # a position or a size
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -38,12 +40,12 @@ def label_marks(figure: Figure, axes: Axes, marks: Sequence[Mark]) -> None:
     The layout of ``figure`` must be done already. A text never covers another one or a mark, and
     crosses as few lines of the panel as it can.
     """
-    pixels = figure.dpi / 72  # per point
+    scale = figure.dpi / 72  # pixels per point
     places = axes.transData.transform(np.array([(each.x, each.y) for each in marks]).reshape(-1, 2))
-    taken = [Bbox([place - _MARK * pixels, place + _MARK * pixels]) for place in places]
+    taken = [Bbox([place - _MARK * scale, place + _MARK * scale]) for place in places]
     ways = [axes.transData.transform_path(path) for path in _paths(axes)]
     for mark, place in zip(marks, places, strict=True):
-        room = _write(axes, mark, place, taken, ways, pixels) if mark.text else None
+        room = _write(axes, mark, place, taken, ways, scale) if mark.text else None
         if room is not None:
             taken.append(room)
 
@@ -58,12 +60,7 @@ def _paths(axes: Axes) -> Iterator[Path]:
 
 
 def _write(
-    axes: Axes,
-    mark: Mark,
-    place: NDArray[np.float64],
-    taken: Sequence[Bbox],
-    ways: Sequence[Path],
-    pixels: float,
+    axes: Axes, mark: Mark, place: Pixels, taken: Sequence[Bbox], ways: Sequence[Path], scale: float
 ) -> Bbox | None:
     """The box of the placed text, or None if there was no room."""
     text = axes.annotate(
@@ -75,7 +72,7 @@ def _write(
     size = np.array(text.get_window_extent().size)
     rooms = [
         (sum(way.intersects_bbox(room, filled=False) for way in ways), index, room)
-        for index, room in enumerate(_rooms(place, size, pixels))
+        for index, room in enumerate(_rooms(place, size, scale))
         if _is_free(room, axes.bbox, taken)
     ]
     if not rooms:
@@ -88,10 +85,10 @@ def _write(
     return room
 
 
-def _rooms(place: NDArray[np.float64], size: NDArray[np.float64], pixels: float) -> Iterator[Bbox]:
+def _rooms(place: Pixels, size: Pixels, scale: float) -> Iterator[Bbox]:
     """The boxes of the text on each side of its mark, in pixels."""
     for way in np.array(_WAYS):
-        centre = place + way * ((_MARK + 1) * pixels + size / 2)
+        centre = place + way * ((_MARK + 1) * scale + size / 2)
         yield Bbox([centre - size / 2, centre + size / 2])
 
 

@@ -17,13 +17,11 @@ from matplotlib.ticker import (
 )
 
 from veilmap.canvas import as_written
-from veilmap.report.sheet import TICK, wrapped
+from veilmap.report.sheet import TICK, text_width, wrapped
 
 _PER_TICK = 0.33  # inches that a number needs
-_SLANTED, _PER_SLANTED = (
-    1.2,
-    0.45,
-)  # inches of a slanted name on two lines, and from one to the next
+_SLANTED = 1.2  # inches of a slanted name on two lines
+_PER_SLANTED = 0.45  # and from one to the next
 _STEPS = (1, 2, 2.5, 5, 10)  # from tick to tick
 
 
@@ -57,15 +55,13 @@ def name_axis(axes: Axes, names: Sequence[str], wide: float) -> None:
     """Names along x, wrapped or, where that is not enough, slanted."""
     slot = wide / len(names)
     short = [wrapped(name, 0.95 * slot, TICK) for name in names]
-    longest = max(len(part) for text in short for part in text.split("\n"))
-    fits = longest * 0.56 * TICK / 72 <= slot
+    fits = all(text_width(name, TICK) <= slot for name in short)
     if not fits:
         short = [wrapped(name, _SLANTED, TICK) if slot >= _PER_SLANTED else name for name in names]
-    shown = [as_written(name) for name in short]
-    slanted: dict[str, Any] = (
-        {} if fits else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    slanted: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(
+        range(len(names)), [as_written(name) for name in short], **({} if fits else slanted)
     )
-    axes.set_xticks(range(len(names)), shown, **slanted)
     axes.set_xlim(-0.4, len(names) - 0.6)
 
 
@@ -91,9 +87,9 @@ def _write_numbers(axis: Axis) -> None:
     """Format all numbers of one axis in the same way."""
     sizes = np.abs(axis.get_data_interval())
     sizes = sizes[sizes > 0]
-    extreme = bool((sizes >= 1e6).any() or sizes.max(initial=0) < 1e-3)
-    if axis.get_scale() == "log":
-        extreme = bool((sizes >= 1e6).any() or (sizes < 1e-3).any())
+    tiny = sizes < 1e-3
+    are_tiny = tiny.any() if axis.get_scale() == "log" else tiny.all()
+    extreme = bool((sizes >= 1e6).any() or are_tiny)
     axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value, as_power=extreme)))
 
 

@@ -1,15 +1,13 @@
 """Panels side by side on a sheet as wide as two columns, with one legend for all below them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import ceil
 from textwrap import wrap
-from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.errors import UserError
@@ -24,7 +22,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 _ALONE = 4.6  # the width of a single panel
 _LETTER = 0.56  # the width of a usual letter, in its height
 _HANDLE = 0.55  # the width of what stands before a legend's text, in inches
-_DASHES = ((0, (5, 3)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
 
 
 def panel_grid(count: int) -> tuple[int, int]:
@@ -86,13 +83,18 @@ def legend_below(figure: Figure, handles: Sequence[Artist | Container]) -> None:
     """A legend in as many columns as fit, filled evenly."""
     if not handles:
         return
-    longest = max(len(str(each.get_label())) for each in handles)
-    room = figure.get_figwidth() / (_HANDLE + longest * _LETTER * LEGEND / 72)
+    widest = max(text_width(str(each.get_label()), LEGEND) for each in handles)
+    room = figure.get_figwidth() / (_HANDLE + widest)
     rows = ceil(len(handles) / min(max(int(room), 1), len(handles)))
     figure.legend(
         handles=handles, loc="outside lower center", ncols=ceil(len(handles) / rows),
         fontsize=LEGEND, frameon=False, handlelength=2.2, columnspacing=1.4,
     )  # fmt: skip
+
+
+def text_width(text: str, size: float) -> float:
+    """The approximate width of the longest line in inches."""
+    return max(map(len, text.split("\n"))) * _LETTER * size / 72
 
 
 def wrapped(text: str, inches: float, size: float = LABEL) -> str:
@@ -102,18 +104,3 @@ def wrapped(text: str, inches: float, size: float = LABEL) -> str:
     while letters > 4 and len(wrap(text, letters - 1, break_long_words=False)) <= len(lines):
         letters -= 1
     return "\n".join(wrap(text, letters, break_long_words=False))
-
-
-def reference_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """A distinct dashed line per name."""
-    return {
-        name: {"color": "0.25", "linewidth": 1.0, "linestyle": _DASHES[place % len(_DASHES)]}
-        for place, name in enumerate(dict.fromkeys(names))
-    }
-
-
-def reference_handles(styles: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
-    """Legend entries of the named lines."""
-    return [
-        Line2D([], [], label=as_written(name), **style) for name, style in styles.items() if name
-    ]

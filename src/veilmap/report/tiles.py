@@ -51,12 +51,12 @@ class Tiles:
         shares: Array = np.histogram2d(y_m, x_m, bins=edges, weights=cloud.weights)[0]
         return shares
 
-    def heaps(self, cloud: Cloud) -> tuple[Array, Array]:
-        """The centres of the tiles with weight, in metres, and their shares."""
+    def gathered(self, cloud: Cloud) -> Cloud:
+        """The same with the weight of each tile at its centre."""
         shares = self.shares(cloud)
         row, column = np.nonzero(shares)
         x_m, y_m = ((edges[1:] + edges[:-1]) / 2 for edges in (self.x_edges_m, self.y_edges_m))
-        return np.column_stack([x_m[column], y_m[row]]), shares[row, column]
+        return Cloud(np.column_stack([x_m[column], y_m[row]]), shares[row, column])
 
 
 def pooled(clouds: Iterable[Cloud]) -> Cloud:

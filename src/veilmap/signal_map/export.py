@@ -56,6 +56,7 @@ FORMATS = {
     "geojson": Format((".geojson", ".json"), 100, 250_000, write_geojson),
     "png": Format((".png",), 400, 25_000_000, write_png),
 }
+_BY_ENDING = {ending: known for known in FORMATS.values() for ending in known.endings}
 
 
 def export(
@@ -69,24 +70,16 @@ def export(
     The format follows from the path's ending (.tif, .geojson, .png) unless it is given.
     """
     path = Path(path)
-    chosen = _by_ending(path) if format_name is None else FORMATS.get(format_name)
-    if chosen is None:
+    ending = path.suffix.lower()
+    if format_name is None and ending not in _BY_ENDING:
+        raise unknown_choice("ending of a map file", path.suffix, _BY_ENDING)
+    if format_name is not None and format_name not in FORMATS:
         raise unknown_choice("format", format_name, FORMATS)
-    if path.suffix.lower() not in chosen.endings:
+    chosen = _BY_ENDING[ending] if format_name is None else FORMATS[format_name]
+    if ending not in chosen.endings:
         raise unknown_choice(f"ending of a {format_name} file", path.suffix, chosen.endings)
     raster = Raster.of(
-        signal_map,
-        resolution_m=resolution_m,
-        longest_side=chosen.longest_side,
-        max_pixels=chosen.max_pixels,
+        signal_map, chosen.longest_side, chosen.max_pixels, resolution_m=resolution_m
     )
     chosen.write(raster, path)
     return raster
-
-
-def _by_ending(path: Path) -> Format:
-    for known in FORMATS.values():
-        if path.suffix.lower() in known.endings:
-            return known
-    endings = [ending for known in FORMATS.values() for ending in known.endings]
-    raise unknown_choice("ending of a map file", path.suffix, endings)

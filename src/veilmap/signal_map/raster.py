@@ -29,10 +29,10 @@ class Raster:
     def of(
         cls,
         signal_map: SignalMap,
-        *,
-        resolution_m: float | None = None,
         longest_side: int = 400,
         max_pixels: int = MAX_PIXELS,
+        *,
+        resolution_m: float | None = None,
     ) -> "Raster":
         """Over the whole area; by default about ``longest_side`` pixels along its longer side."""
         area = signal_map.facts.area

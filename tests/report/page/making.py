@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from veilmap.auditing.answer import Advice, Answer
+from veilmap.metrics.answer import Advice, Answer
 from veilmap.metrics.rows import FigureRow
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.report.page.content import (
@@ -235,7 +235,7 @@ def _overlay(place) -> Overlay:
     far = np.hypot(rows - 0.4, columns - 0.35 - 0.02 * place)
     south, north = LAT_DEG - REACH_DEG, LAT_DEG + REACH_DEG
     west, east = LON_DEG - REACH_DEG, LON_DEG + REACH_DEG
-    return Overlay(south, west, north, east, -75 - 45 * far + 4 * np.sin(9 * columns))
+    return Overlay((south, west, north, east), -75 - 45 * far + 4 * np.sin(9 * columns))
 
 
 def _track(degrees, rounds) -> Track:

@@ -63,13 +63,13 @@ def test_weights_keep_their_order_down_to_a_ten_thousandth():
 def test_a_raster_has_a_code_for_no_value():
     """-100 dBm is the lowest code, -80 the highest, NaN is 0."""
     values = np.array([[-100.0, np.nan], [-90.0, -80.0]])
-    packed = packed_raster(Overlay(0, 0, 1, 1, values), -100, -80)
+    packed = packed_raster(Overlay((0, 0, 1, 1), values), -100, -80)
     assert list(b64decode(packed["codes"])) == [1, 0, 128, 255]
 
 
 def test_a_large_raster_is_thinned_and_keeps_its_shape():
     values = np.tile(np.linspace(-100, -80, 800), (400, 1))
-    packed = packed_raster(Overlay(0, 0, 1, 1, values), -100, -80)
+    packed = packed_raster(Overlay((0, 0, 1, 1), values), -100, -80)
     assert (packed["rows"], packed["columns"]) == (80, 160)
     row = np.frombuffer(b64decode(packed["codes"]), np.uint8)[:160].astype(float)
     assert (np.diff(row) > 0).all()

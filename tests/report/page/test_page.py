@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.report.page.making import ATTACKS, LAT_DEG, LON_DEG, PANEL, Line, make_content
-from veilmap.auditing.answer import Answer
 from veilmap.errors import UserError
+from veilmap.metrics.answer import Answer
 from veilmap.report.page import assets
 from veilmap.report.page.content import Made, StepCost
 from veilmap.report.page.page import page_html, write_page

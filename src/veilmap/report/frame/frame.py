@@ -22,24 +22,17 @@ def framed(
         tiles: a URL template; its server may send pictures. Without, nobody is asked for anything.
         content: what the template shows; ``title`` and ``kind`` stand in the frame.
     """
-    return (
-        _environment(template)
-        .get_template("page")
-        .render(
-            **content,
-            policy=policy(scripts, [style], tiles),
-            # Our own files, not data.
-            style=Markup(style),  # noqa: S704
-            scripts=[Markup(each) for each in scripts],  # noqa: S704
-        )
-    )
-
-
-def _environment(template: str) -> Environment:
-    return Environment(
+    environment = Environment(
         loader=DictLoader({"frame": frame(), "page": template}),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+    )
+    return environment.get_template("page").render(
+        **content,
+        policy=policy(scripts, [style], tiles),
+        # Our own files, not data.
+        style=Markup(style),  # noqa: S704
+        scripts=[Markup(each) for each in scripts],  # noqa: S704
     )

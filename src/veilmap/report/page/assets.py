@@ -1,6 +1,5 @@
-"""The audit's own files: styles and scripts, in the order in which they build on each other."""
+"""The audit's own files: styles in the order in which they build on each other, and scripts."""
 
-from functools import cache
 from importlib.resources import files
 
 from veilmap.report.frame import assets
@@ -15,59 +14,30 @@ _STYLES = (
     "styles/map.css",
     "styles/audit_print.css",
 )
-_SCRIPTS = (
-    "figures",
-    "colours",
-    "decoding",
-    "selection",
-    "table",
-    "configurations",
-    "downloads",
-    "scales",
-    "label_places",
-    "chart",
-    "tradeoff",
-    "round_charts",
-    "costs",
-    "canvas_layer",
-    "point_layers",
-    "heat_layer",
-    "found_layer",
-    "home_layer",
-    "signal_layer",
-    "switches",
-    "caption",
-    "map",
-    "round_control",
-    "main",
-)
 
 
-@cache
 def style() -> str:
     """All styles as one."""
     return assets.style(*(_text(name) for name in _STYLES))
 
 
-@cache
 def leaflet() -> str:
     """The library of the map, without the address of a file that is not in the page."""
     return _text(f"{_LEAFLET}/leaflet.js").partition("//# sourceMappingURL")[0]
 
 
-@cache
 def leaflet_licence() -> str:
     """It asks to go with every copy."""
     return _text(f"{_LEAFLET}/LICENSE")
 
 
-@cache
 def script() -> str:
-    """All our scripts."""
-    return assets.script(*(_text(f"scripts/{name}.js") for name in _SCRIPTS))
+    """All our scripts; ``main.js`` starts the others, whose order does not matter."""
+    names = {each.name for each in (_FOLDER / "scripts").iterdir() if each.name.endswith(".js")}
+    ordered = [*sorted(names - {"main.js"}), "main.js"]
+    return assets.script(*(_text(f"scripts/{name}") for name in ordered))
 
 
-@cache
 def template() -> str:
     """The page itself, for Jinja."""
     return _text("page.html.jinja")

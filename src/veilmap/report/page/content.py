@@ -6,11 +6,12 @@ that is to be shown to strangers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veilmap.metrics.answer import Answer
 from veilmap.metrics.rows import TrialRound, TrialRow
 from veilmap.metrics.spread import Spread, Strongest
 
@@ -55,36 +56,6 @@ class Configuration:
     costs: tuple[StepCost, ...] = ()
 
 
-class Advice(Protocol):
-    """A configuration for the reader's bounds, ready to run."""
-
-    @property
-    def configuration(self) -> str: ...
-    @property
-    def words(self) -> str: ...
-    @property
-    def command(self) -> str: ...
-    @property
-    def toml(self) -> str: ...
-    @property
-    def is_met(self) -> bool: ...
-
-
-class Answer(Protocol):
-    """The answer in words, as an audit gives it."""
-
-    @property
-    def headline(self) -> str: ...
-    @property
-    def sentences(self) -> tuple[str, ...]: ...
-    @property
-    def knows(self) -> tuple[str, ...]: ...
-    @property
-    def oracle(self) -> tuple[str, ...]: ...
-    @property
-    def advice(self) -> Advice | None: ...
-
-
 @dataclass(frozen=True)
 class Track:
     """Points in degrees, sorted by round; ``rounds`` is the round of each."""
@@ -109,12 +80,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Overlay:
-    """The predicted signal on a raster, the first row in the north, in dBm."""
+    """The predicted signal on a raster, the first row in the north, in dBm.
 
-    south_deg: float
-    west_deg: float
-    north_deg: float
-    east_deg: float
+    ``box_deg`` is south, west, north, east.
+    """
+
+    box_deg: tuple[float, float, float, float]
     rsrp_dbm: NDArray[np.float64]
 
 

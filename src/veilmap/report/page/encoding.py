@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -65,29 +66,27 @@ def packed_raster(overlay: Overlay, low_dbm: float, high_dbm: float) -> dict[str
     codes = np.where(known, 1 + np.round(share * _SHADES), 0).astype(np.uint8)
     rows, columns = codes.shape
     return {
-        "box": [overlay.south_deg, overlay.west_deg, overlay.north_deg, overlay.east_deg],
+        "box": overlay.box_deg,
         "rows": rows,
         "columns": columns,
         "codes": _base64(codes),
     }
 
 
-def rounded_degrees(degrees: NDArray[np.float64]) -> list[float]:
+def rounded_degrees(degrees: Iterable[float]) -> list[float]:
     """Decimal degrees, to 0.1 m."""
     return [round(float(each), _DIGITS) for each in degrees]
 
 
 def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows, columns = (
-        ((np.arange(size) + 0.5) * side / size).astype(int)
-        for side in values.shape
-        for size in (_fewer(side, max(values.shape)),)
-    )
+    shrink = min(_LONGEST_SIDE / max(values.shape), 1.0)
+    rows, columns = (_middles(side, max(round(side * shrink), 1)) for side in values.shape)
     return values[np.ix_(rows, columns)]
 
 
-def _fewer(side: int, longer: int) -> int:
-    return max(round(side * min(_LONGEST_SIDE / longer, 1.0)), 1)
+def _middles(side: int, parts: int) -> NDArray[np.intp]:
+    """The middles of equal parts of a side."""
+    return ((np.arange(parts) + 0.5) * side / parts).astype(np.intp)
 
 
 def _base64(values: NDArray[Any]) -> str:

@@ -29,6 +29,7 @@ def page_mode(content: Content) -> int:
 def page_html(content: Content, tiles: str | None = None) -> str:
     """The page as text; every string of the content is escaped."""
     scripts = [assets.script()] if content.ground is None else [assets.leaflet(), assets.script()]
+    host = None if tiles is None else tile_origin(tiles).partition("://")[2].removeprefix("*.")
     return framed(
         assets.template(),
         assets.style(),
@@ -36,12 +37,8 @@ def page_html(content: Content, tiles: str | None = None) -> str:
         tiles=tiles,
         title=content.title,
         kind="audit",
-        verdict=content.answer,
-        made=content.made,
-        has_map=content.ground is not None,
-        tile_host=None
-        if tiles is None
-        else tile_origin(tiles).partition("://")[2].removeprefix("*."),
+        content=content,
+        tile_host=host,
         leaflet_licence=assets.leaflet_licence(),
         payload=script_json(payload(content, tiles)),
         in_words=_in_words,

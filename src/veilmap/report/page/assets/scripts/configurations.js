@@ -3,8 +3,8 @@
 function configurationTable(data) {
   const names = data.configurations.map((each) => each.name);
   const best = (figure, digits) => [
-    (row) => row.strongest[figure]?.median ?? null,
-    (row) => (row.strongest[figure] ? spread(row.strongest[figure], digits) : NONE),
+    (row) => row.strongest[figure]?.figure.median ?? null,
+    (row) => (row.strongest[figure] ? spread(row.strongest[figure].figure, digits) : NONE),
   ];
   const columns = [
     column("Configuration", (row) => row.name, nameWithTags, false),
@@ -15,18 +15,18 @@ function configurationTable(data) {
     ),
     column(
       "RMSE, dB",
-      (row) => row.rmse.median,
-      (row) => spread(row.rmse, 2),
+      (row) => row.rmse_db.median,
+      (row) => spread(row.rmse_db, 2),
     ),
     column(
       "Loss, dB",
-      (row) => row.rmseLossDb,
-      (row) => signed(row.rmseLossDb),
+      (row) => row.rmse_loss_db,
+      (row) => signed(row.rmse_loss_db),
     ),
     column(
       "Points used",
-      (row) => row.pointsShare,
-      (row) => percent(row.pointsShare),
+      (row) => row.points_share,
+      (row) => percent(row.points_share),
     ),
     column("Home error, m", ...best("home_error_m", 0)),
     column(
@@ -40,12 +40,12 @@ function configurationTable(data) {
     column("Distance, m", ...best("distance_m", 0)),
     column(
       "Recall, 50 m",
-      (row) => row.strongest.recall_50m?.median ?? null,
-      (row) => percent(row.strongest.recall_50m?.median),
+      (row) => row.strongest.recall_50m?.figure.median ?? null,
+      (row) => percent(row.strongest.recall_50m?.figure.median),
     ),
     column(
       "Frontier",
-      (row) => Number(!row.isOnFrontier),
+      (row) => Number(!row.is_on_frontier),
       (row) => frontierText(row, names),
       false,
     ),
@@ -54,22 +54,22 @@ function configurationTable(data) {
     "All configurations under the attack that does best by each figure",
     columns,
     data.configurations,
-    (row) => (row.isRecommended ? "is-recommended" : null),
+    (row) => (row.is_recommended ? "is-recommended" : null),
   );
 }
 
 function nameWithTags(row) {
   const cell = document.createDocumentFragment();
   cell.append(row.name);
-  if (row.isAsItIs) cell.append(" ", make("span", { class: "tag" }, "as it is"));
-  if (row.isRecommended) cell.append(" ", make("span", { class: "tag good" }, "★ recommended"));
+  if (row.is_as_it_is) cell.append(" ", make("span", { class: "tag" }, "as it is"));
+  if (row.is_recommended) cell.append(" ", make("span", { class: "tag good" }, "★ recommended"));
   return cell;
 }
 
 // The other by its number: names are long.
 function frontierText(row, names) {
-  if (row.isOnFrontier) return "on it";
-  const number = names.indexOf(row.dominatedBy) + 1;
+  if (row.is_on_frontier) return "on it";
+  const number = names.indexOf(row.dominated_by) + 1;
   return number ? `beaten by ${number}` : NONE;
 }
 

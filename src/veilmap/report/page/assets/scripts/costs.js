@@ -2,8 +2,8 @@
 
 const COSTS = [
   { field: "milliseconds", title: "Time of a round, ms" },
-  { field: "peakMb", title: "Memory at the peak, MB" },
-  { field: "learningSeconds", title: "Learning in the whole run, s" },
+  { field: "peak_mb", title: "Memory at the peak, MB" },
+  { field: "learning_seconds", title: "Learning in the whole run, s" },
 ];
 const BAR = { height: 16, line: 42 };
 

@@ -59,38 +59,29 @@ function lazily(unpack) {
   return () => (value ??= unpack());
 }
 
+// Of names, or of a list of them.
 function keyOf(...names) {
-  return JSON.stringify(names);
+  return JSON.stringify(names.flat());
 }
 
 // The ground with its parts by name: `truth.get(keyOf(target))()` and so on.
 function decodeGround(ground) {
   if (!ground) return null;
+  const byNames = (pairs, unpack) =>
+    new Map(pairs.map(([names, packed]) => [keyOf(names), unpack(packed)]));
+  const points = (packed) => lazily(() => pointsOf(packed));
+  const found = ({ locations, cloud }) =>
+    lazily(() => ({
+      locations: locationsOf(locations),
+      cloud: { ...pointsOf(cloud), weights: weightsOf(cloud) },
+    }));
   return {
     ...ground,
-    truth: new Map(ground.truth.map((each) => [keyOf(each.target), lazily(() => pointsOf(each))])),
-    chosen: new Map(
-      ground.chosen.map((each) => [
-        keyOf(each.configuration, each.target),
-        lazily(() => pointsOf(each)),
-      ]),
-    ),
-    found: new Map(
-      ground.found.map((each) => [
-        keyOf(each.configuration, each.attack, each.target),
-        lazily(() => ({
-          locations: locationsOf(each.locations),
-          cloud: { ...pointsOf(each.cloud), weights: weightsOf(each.cloud) },
-        })),
-      ]),
-    ),
-    homes: new Map(ground.homes.map((each) => [keyOf(each.target), placeOnWorld(each.place)])),
-    namedHomes: new Map(
-      ground.namedHomes.map((each) => [
-        keyOf(each.configuration, each.attack, each.target),
-        placeOnWorld(each.place),
-      ]),
-    ),
+    truth: byNames(ground.truth, points),
+    chosen: byNames(ground.chosen, points),
+    found: byNames(ground.found, found),
+    homes: byNames(ground.homes, placeOnWorld),
+    named_homes: byNames(ground.named_homes, placeOnWorld),
   };
 }
 

@@ -131,7 +131,7 @@ function shownGround(ground, { configuration, attack, target }) {
   const chosen = ground.chosen.get(keyOf(configuration, target))?.();
   const sizes = (chosen ?? truth)?.parts;
   const home = ground.homes.get(keyOf(target));
-  const namedHome = ground.namedHomes.get(keyOf(configuration, attack, target));
+  const namedHome = ground.named_homes.get(keyOf(configuration, attack, target));
   const centroids = truth?.centroids ?? new Map();
   return { truth, centroids, chosen, sizes, home, namedHome, ...found };
 }

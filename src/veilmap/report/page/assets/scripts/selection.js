@@ -24,7 +24,7 @@ class Selection {
 // First shown: what is in use today, under the attack that comes nearest to the home.
 function firstSelection(data) {
   const asItIs = Math.max(
-    data.configurations.findIndex((each) => each.isAsItIs),
+    data.configurations.findIndex((each) => each.is_as_it_is),
     0,
   );
   const strongest = data.configurations[asItIs]?.strongest ?? {};

@@ -62,8 +62,8 @@ function homeKey() {
   return make("div", { class: "key" }, shapes);
 }
 
-function signalKey({ signal: { lowDbm, highDbm } }) {
-  const [low, high] = [written(lowDbm), written(highDbm)];
+function signalKey({ signal: { low_dbm, high_dbm } }) {
+  const [low, high] = [written(low_dbm), written(high_dbm)];
   const words = `Colours from ${low} dBm, dark, to ${high} dBm, light`;
   return make(
     "div",

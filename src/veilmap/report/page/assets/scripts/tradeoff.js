@@ -100,12 +100,10 @@ function tradeoffPoints(data, figure, attack) {
   );
   return data.configurations
     .map((configuration, index) => {
-      const { name, rmse, strongest } = configuration;
+      const { name, rmse_db: rmse, strongest } = configuration;
       const own = data.rows.filter((row) => row.configuration === name && row.attack === attack);
       const found =
-        attack === STRONGEST
-          ? strongest[figure] && { figure: strongest[figure], attack: strongest[figure].attack }
-          : { figure: spreadOverRuns(own, figure), attack };
+        attack === STRONGEST ? strongest[figure] : { figure: spreadOverRuns(own, figure), attack };
       return { name, rmse, number: index + 1, ...styles[index], ...found };
     })
     .filter((point) => Number.isFinite(point.figure?.median) && Number.isFinite(point.rmse.median));
@@ -131,14 +129,14 @@ function tradeoffWords(data, points, frontier, figure) {
     `${name}: ${written(rmse.median, 2)} dB, ${written(own.median, digits)} ${unit}`;
   return (
     `${plural(points.length, "configuration")}. On the frontier: ${frontier.map(words).join("; ") || "none"}. ` +
-    `A constant has ${written(data.rmseConstantDb, 2)} dB.`
+    `A constant has ${written(data.rmse_constant_db, 2)} dB.`
   );
 }
 
 function drawTradeoff(width, data, points, frontier, figure) {
   const height = Math.round(Math.min(Math.max(width * 0.72, 280), 400));
   const reach = (values) => values.flatMap(({ least, most }) => [least, most]);
-  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmseConstantDb], {
+  const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmse_constant_db], {
     count: width < 400 ? 5 : 8,
   });
   const yScale = linearScale(reach(points.map((each) => each.figure)));
@@ -149,7 +147,7 @@ function drawTradeoff(width, data, points, frontier, figure) {
     { scale: yScale },
     12,
   );
-  drawConstant(svg, frame, x(data.rmseConstantDb));
+  drawConstant(svg, frame, x(data.rmse_constant_db));
   drawFrontier(
     svg,
     frame,

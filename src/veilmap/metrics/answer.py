@@ -1,4 +1,4 @@
-"""What an audit answers, in words."""
+"""What the figures of an audit say, in words."""
 
 from dataclasses import dataclass
 
