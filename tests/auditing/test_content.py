@@ -7,7 +7,7 @@ from veilmap.auditing.content import configurations, ground
 from veilmap.experiments.positions import Points, Positions
 from veilmap.experiments.result import TrialResult
 from veilmap.geo import Projection
-from veilmap.report.page.content import StepCost
+from veilmap.metrics.panel_row import StepCost
 from veilmap.study.phones import StepSummary
 
 CORNER_M = np.array([500_000.0, 4_000_000.0])

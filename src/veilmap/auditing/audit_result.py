@@ -13,7 +13,8 @@ from veilmap.auditing.ranking import FIGURES, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.answer import Answer
-from veilmap.report.page.content import Configuration, Content
+from veilmap.metrics.panel_row import PanelRow
+from veilmap.report.page.content import Content
 from veilmap.report.page.page import write_page
 from veilmap.study.results import results
 
@@ -85,7 +86,7 @@ class Audit:
         return f"<p><b>{escape(self.verdict.headline)}</b></p>{words}<table>{rows}</table>"
 
 
-def _line(each: Configuration) -> dict[str, Any]:
+def _line(each: PanelRow) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name in FIGURES:
         best = each.strongest.get(name)
@@ -109,7 +110,7 @@ def _line(each: Configuration) -> dict[str, Any]:
     }
 
 
-def _standing(each: Configuration) -> str:
+def _standing(each: PanelRow) -> str:
     marks = {
         "as it is": each.is_as_it_is,
         "frontier": each.is_on_frontier,

@@ -1,7 +1,7 @@
 """From the results of an audit to what a report shows."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields
 from datetime import datetime
 from statistics import fmean
 from zoneinfo import ZoneInfo
@@ -13,15 +13,20 @@ from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.experiments.positions import Point, Points, Positions
 from veilmap.experiments.result import TrialResult
 from veilmap.geo import Projection
-from veilmap.report.page.content import Configuration, Found, Ground, Overlay, StepCost, Track
+from veilmap.metrics.panel_row import PanelRow, StepCost
+from veilmap.report.page.content import Found, Ground, Overlay, Track
 
 
 def configurations(
     ranking: Ranking, results: Sequence[TrialResult], recommended: str | None
-) -> tuple[Configuration, ...]:
-    """One line of the panel each."""
+) -> tuple[PanelRow, ...]:
+    """A row for each, without what was only needed to rank them."""
+    shown = [each.name for each in fields(PanelRow)]
     return tuple(
-        replace(each, is_recommended=each.name == recommended, costs=_costs(each, results))
+        PanelRow(
+            **{name: getattr(each, name) for name in shown}
+            | {"is_recommended": each.name == recommended, "costs": _costs(each, results)}
+        )
         for each in ranking.configurations
     )
 

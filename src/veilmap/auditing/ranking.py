@@ -8,9 +8,9 @@ from typing import Any
 
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
+from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRow
 from veilmap.metrics.spread import Spread, Strongest
-from veilmap.report.page.content import Configuration
 
 # A figure, and which of two is worse for the user.
 FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
@@ -27,8 +27,8 @@ _NO_BETTER = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranked(Configuration):
-    """A line of the panel, over all seeds and targets, with what else decides between them.
+class Ranked(PanelRow):
+    """A row of the panel, over all seeds and targets, with what else decides between them.
 
     Attributes:
         rmse_constant_db: of the constant (mean) baseline.

@@ -6,16 +6,15 @@ from itertools import product
 import numpy as np
 
 from veilmap.metrics.answer import Advice, Answer
+from veilmap.metrics.panel_row import PanelRow, StepCost
 from veilmap.metrics.rows import FigureRow
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.report.page.content import (
-    Configuration,
     Content,
     Found,
     Ground,
     Made,
     Overlay,
-    StepCost,
     Track,
 )
 
@@ -133,11 +132,11 @@ def _rows(draw, configurations, attacks, targets, seeds) -> Iterator[Line]:
         )
 
 
-def _configuration(place, name, rows, attacks) -> Configuration:
+def _configuration(place, name, rows, attacks) -> PanelRow:
     own = [row for row in rows if row["configuration"] == name]
     steps = name.split(" + ")[1:]
     rmse_db = _spread(own, "rmse_db")
-    return Configuration(
+    return PanelRow(
         name=name,
         rmse_db=rmse_db,
         rmse_loss_db=rmse_db.median - _spread([rows[0]], "rmse_db").median if place else 0.0,

@@ -9,8 +9,9 @@ import pytest
 from tests.report.page.making import ATTACKS, LAT_DEG, LON_DEG, PANEL, Line, make_content
 from veilmap.errors import UserError
 from veilmap.metrics.answer import Answer
+from veilmap.metrics.panel_row import StepCost
 from veilmap.report.page import assets
-from veilmap.report.page.content import Made, StepCost
+from veilmap.report.page.content import Made
 from veilmap.report.page.page import page_html, write_page
 
 HOSTILE = (

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.report.page.making import PANEL, Line, make_content
+from veilmap.metrics.panel_row import StepCost
 from veilmap.metrics.spread import Spread, Strongest
-from veilmap.report.page.content import StepCost
 from veilmap.report.page.page import write_page
 
 

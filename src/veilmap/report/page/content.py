@@ -5,55 +5,15 @@ that is to be shown to strangers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.metrics.answer import Answer
+from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRound, TrialRow
-from veilmap.metrics.spread import Spread, Strongest
-
-
-@dataclass(frozen=True)
-class StepCost:
-    """What one step of a defence costs a phone in a round, and over the run."""
-
-    step: str
-    milliseconds: float
-    peak_mb: float
-    learning_seconds: float
-    spent: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One line of the panel.
-
-    Attributes:
-        name: such as ``fedavg + farthest:eps_m=50,num=20``.
-        rmse_db: on the test data.
-        rmse_loss_db: against the configuration as it is.
-        points_share: which part of the target's measurements was trained on.
-        strongest: by the name of the figure; one that no attack has is left out.
-        is_as_it_is: what all others are compared with.
-        is_on_frontier: no other is both more accurate and more private.
-        dominated_by: one that is, if any.
-        is_recommended: by what the reader asked for.
-        costs: step by step.
-    """
-
-    name: str
-    rmse_db: Spread
-    rmse_loss_db: float
-    points_share: float
-    strongest: Mapping[str, Strongest]
-    is_as_it_is: bool
-    is_on_frontier: bool
-    dominated_by: str | None
-    is_recommended: bool
-    costs: tuple[StepCost, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -153,7 +113,7 @@ class Content:
     answer: Answer
     targets: tuple[str, ...]
     attacks: tuple[str, ...]
-    configurations: tuple[Configuration, ...]
+    configurations: tuple[PanelRow, ...]
     rows: Sequence[TrialRow]
     history: Sequence[TrialRound]
     rmse_constant_db: float
