@@ -9,6 +9,7 @@ from veilmap.errors import UserError, shown
 
 NO_COLUMN = "none"
 FILE = "file"  # of several files: the name of the file of a row
+ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
 
 # Role → the usual names, best first, compared without case, spaces and punctuation.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {

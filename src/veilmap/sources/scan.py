@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -57,6 +57,19 @@ def collected(table: pl.LazyFrame, source: str) -> pl.DataFrame:
             f"{source} is damaged: its columns differ in length; fetch it again or leave it out"
         )
     return frame
+
+
+def in_memory(scan: Scan, source: str) -> Scan:
+    """Read all rows, and the file's own texts of the few that lack a value."""
+    passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
+    table = collected(scan.table, source)
+    values = pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm")
+    lacking = table.filter(pl.any_horizontal(values.is_null()))["row"]
+    written = scan.origin.written
+    if written is not None and len(lacking):
+        written = written.filter(pl.col("row").is_in(lacking.implode())).collect().lazy()
+    origin = replace(scan.origin, written=written if len(lacking) else None)
+    return replace(scan, table=table.lazy(), passed_over=passed_over, origin=origin)
 
 
 @contextmanager

@@ -71,8 +71,7 @@ def visit_numbers(world: Campus, moments: Moments, draw: np.random.Generator) ->
     fix = taken[(moments.start_s // SLOT_S).astype(int)]
     changes = moments.walking[1:] | moments.walking[:-1]
     changes = changes | (np.diff(fix) != 0) | (np.diff(moments.stay) != 0)
-    visit: Index = np.cumsum(np.r_[False, changes][: len(fix)])
-    return visit
+    return np.cumsum(np.r_[False, changes][: len(fix)])
 
 
 def _at_rest_m(world: Campus, visit: Index, spot: Index, draw: np.random.Generator) -> Array:

@@ -43,8 +43,7 @@ def moments(world: Campus, stays: Stays, seed: int, person: int) -> Moments:
 
 def is_night(time_s: Array) -> Flags:
     """Before people get up."""
-    night: Flags = time_s % DAY_S < NIGHT_H * 3600
-    return night
+    return time_s % DAY_S < NIGHT_H * 3600
 
 
 def _logged_days(world: Campus, person: int, draw: np.random.Generator) -> Index:

@@ -60,8 +60,7 @@ class Stays:
 
     def at(self, time_s: Array) -> Index:
         """The stay at each moment, or the last one before it."""
-        stay: Index = np.searchsorted(self.arrive_s, time_s, side="right") - 1
-        return stay
+        return np.searchsorted(self.arrive_s, time_s, side="right") - 1
 
 
 def live(world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int) -> Stays:
@@ -89,8 +88,7 @@ def _places(world: Campus, network: RadioNetwork, seed: int, person: int) -> Arr
         home, work = _first_places(world, network, draw)
     else:
         home, work = draw.uniform(*HOMES), draw.uniform(*WORKPLACES)
-    places_m: Array = np.vstack([home, work, venues[liked]]) * world.size_m
-    return places_m
+    return np.vstack([home, work, venues[liked]]) * world.size_m
 
 
 def _first_places(

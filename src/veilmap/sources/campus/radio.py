@@ -92,5 +92,4 @@ def _sites(world: Campus, provider: int, count: int) -> Array:
     """The fixed sites first, further ones spread evenly."""
     fixed = np.array(SITES[provider])
     more = (0.5 + np.arange(1, max(count - len(fixed), 0) + 1)[:, None] * EVENLY) % 1 - 0.5
-    sites_m: Array = np.vstack([fixed, more])[:count] * world.size_m
-    return sites_m
+    return np.vstack([fixed, more])[:count] * world.size_m

@@ -96,20 +96,17 @@ def _other_files(world: London, draw: np.random.Generator) -> tuple[Integers, ..
 def _any_time(world: London, files: int, draw: np.random.Generator) -> Integers:
     """Any day, mostly by daylight."""
     hour = 24 * draw.beta(4, 4, files)
-    start_s: Integers = ((draw.integers(0, world.days, files) + hour / 24) * DAY_S).astype(np.int64)
-    return start_s
+    return ((draw.integers(0, world.days, files) + hour / 24) * DAY_S).astype(np.int64)
 
 
 def _durations(world: London, rows: Integers, draw: np.random.Generator) -> Integers:
     spread = 0.25
     pace = draw.lognormal(-(spread**2) / 2, spread, len(rows))  # its mean is 1
-    duration_s: Integers = np.ceil(rows * world.scan_s * pace).astype(np.int64)
-    return duration_s
+    return np.ceil(rows * world.scan_s * pace).astype(np.int64)
 
 
 def divide(total: int, weights: Floats, *, least: int) -> Integers:
     """Whole numbers of at least ``least``, in proportion to the weights, that sum to ``total``."""
     spare = total - least * len(weights)
     edges = np.round(np.cumsum(weights) / np.sum(weights) * spare).astype(np.int64)
-    parts: Integers = least + np.diff(edges, prepend=0)
-    return parts
+    return least + np.diff(edges, prepend=0)

@@ -21,5 +21,4 @@ def degrees(world: London, xy_m: Floats) -> tuple[Floats, Floats]:
 
 def _reflected(offset: Floats, half: float) -> Floats:
     """Reflect into [-half, half]; points inside are unchanged."""
-    reflected: Floats = np.abs((offset - half) % (4 * half) - 2 * half) - half
-    return reflected
+    return np.abs((offset - half) % (4 * half) - 2 * half) - half

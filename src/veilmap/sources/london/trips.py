@@ -74,9 +74,8 @@ def _positions(
     leaves, arrives = draw.uniform(*REST, files), 1 - draw.uniform(*REST, files)
     ahead = np.clip((moment - leaves[file]) / (arrives - leaves)[file], 0, 1)
     along = (ahead**2 * (3 - 2 * ahead))[:, None]  # sets off and arrives gently
-    curve: Floats = (
+    return (
         (1 - along) ** 2 * start[file]
         + 2 * along * (1 - along) * control[file]
         + along**2 * end[file]
     )
-    return curve
