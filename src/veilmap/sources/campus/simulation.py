@@ -7,7 +7,7 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.faults import REPORTED_DBM
-from veilmap.geo import Ground
+from veilmap.geo import LocalPlane
 from veilmap.measurements import Measurements
 from veilmap.sources.campus.attachment import attach
 from veilmap.sources.campus.fixes import locate
@@ -19,7 +19,7 @@ from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
 from veilmap.streams import stream
 
-GROUND = Ground((33.6453, -117.8427))
+GROUND = LocalPlane((33.6453, -117.8427))
 DECIMALS = 6  # as phones write degrees: 0.1 m, so that resting fixes repeat exactly
 START = "2017-02-06"  # a Monday
 TIMEZONE = "America/Los_Angeles"

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from veilmap.geo import EARTH_RADIUS_M, Ground
+from veilmap.geo import EARTH_RADIUS_M, LocalPlane
 from veilmap.sources.london.world import CENTRE_DEG, Floats, London
 
-GROUND = Ground(CENTRE_DEG)
+GROUND = LocalPlane(CENTRE_DEG)
 
 
 def degrees(world: London, xy_m: Floats) -> tuple[Floats, Floats]:
