@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from veilmap.sources.campus import attachment, fixes, radio, simulate
+from veilmap.sources.campus import fixes, radio, signal, simulate
 from veilmap.sources.campus.fixes import locate
 from veilmap.sources.campus.logger import Moments, is_night, moments
 from veilmap.sources.campus.people import DAY_S, live
@@ -130,23 +130,23 @@ def test_some_resting_fixes_come_back_after_others(phone):
 
 def test_a_phone_that_does_not_look_keeps_its_cell_until_that_is_too_weak():
     """Cell 1 is best from the second burst on, and by more than the limit in the third."""
-    too_weak = -90 - attachment.KEPT_WITHIN_DB - 1
+    too_weak = -90 - signal.KEPT_WITHIN_DB - 1
     dbm = np.array([[-90, -95, too_weak, -90], [-99, -90, -90, -80]])
     looks = np.array([True, False, False, True])
     best = dbm.argmax(axis=0)
-    assert attachment.kept_cells(best, looks, dbm).tolist() == [0, 0, 1, 1]
+    assert signal.kept_cells(best, looks, dbm).tolist() == [0, 0, 1, 1]
 
 
 def test_most_bursts_take_the_strongest_cell(network, phone):
     _, when, where = phone
-    cell, _ = attachment.attach(WORLD, network, when, where, stream(0, "attachment"))
+    cell, _ = signal.attach(WORLD, network, when, where, stream(0, "attachment"))
     received = network.received_db(WORLD, where.place_m, ~when.walking)
     assert (cell == received.argmax(axis=0)).mean() > 0.6
 
 
 def test_the_power_is_that_of_the_cell_at_the_phone_with_the_spots_part(network, phone):
     _, when, where = phone
-    cell, power_db = attachment.attach(WORLD, network, when, where, stream(0, "attachment"))
+    cell, power_db = signal.attach(WORLD, network, when, where, stream(0, "attachment"))
     here_db = network.received_db(WORLD, where.true_m, ~when.walking)
     expected_db = here_db[cell, np.arange(len(cell))] + where.spot_db
     np.testing.assert_allclose(power_db, expected_db)

@@ -24,23 +24,19 @@ FIRST_HOME = ((0.35, -0.06), (0.39, 0.06))
 FIRST_WORK = ((-0.34, -0.15), (-0.18, 0.15))
 FRINGE_DB = 10.0
 CANDIDATES = 128
-# Visits of a weekday and of a weekend day: chance, begin and its spread, duration and its spread
-# (hours). On weekdays the second is lunch, between two visits to work.
-HABITS = np.array(
-    [
-        [
-            [0.90, 8.3, 0.4, 3.9, 0.2],
-            [0.50, 12.3, 0.3, 0.7, 0.1],
-            [0.90, 13.1, 0.2, 5.2, 0.6],
-            [0.35, 19.6, 0.7, 1.5, 0.5],
-        ],
-        [
-            [0.00, 8.0, 0.1, 0.1, 0.1],
-            [0.60, 11.5, 1.2, 2.0, 0.6],
-            [0.15, 14.5, 0.5, 2.0, 0.5],
-            [0.50, 18.5, 1.2, 2.5, 0.7],
-        ],
-    ]
+# Visits of a day: chance, begin and its spread, duration and its spread (hours). On weekdays the
+# second is lunch, between two visits to work.
+WEEKDAY = (
+    (0.90, 8.3, 0.4, 3.9, 0.2),
+    (0.50, 12.3, 0.3, 0.7, 0.1),
+    (0.90, 13.1, 0.2, 5.2, 0.6),
+    (0.35, 19.6, 0.7, 1.5, 0.5),
+)
+WEEKEND = (
+    (0.00, 8.0, 0.1, 0.1, 0.1),
+    (0.60, 11.5, 1.2, 2.0, 0.6),
+    (0.15, 14.5, 0.5, 2.0, 0.5),
+    (0.50, 18.5, 1.2, 2.5, 0.7),
 )
 TO_WORK = np.array([[True, False, True, False], [False, False, True, False]])
 SHORTEST_H = 0.2
@@ -110,7 +106,9 @@ def _plan(world: Campus, draw: np.random.Generator) -> tuple[Index, Array]:
     """(place, departure) of all stays of one person."""
     day = np.arange(world.days)
     kind = (day % 7 >= 5).astype(int)
-    chance, begin, begin_spread, lasts, lasts_spread = np.moveaxis(HABITS[kind], 2, 0)
+    chance, begin, begin_spread, lasts, lasts_spread = np.moveaxis(
+        np.array([WEEKDAY, WEEKEND])[kind], 2, 0
+    )
     noise = draw.normal(size=(2, *chance.shape))
     begin_h = 24 * day[:, None] + begin + begin_spread * noise[0]
     end_h = begin_h + np.maximum(lasts + lasts_spread * noise[1], SHORTEST_H)

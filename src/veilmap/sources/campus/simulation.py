@@ -9,12 +9,11 @@ from veilmap.errors import UserError
 from veilmap.faults import REPORTED_DBM
 from veilmap.geo import LocalPlane
 from veilmap.measurements import Measurements
-from veilmap.sources.campus.attachment import attach
 from veilmap.sources.campus.fixes import locate
 from veilmap.sources.campus.logger import moments
 from veilmap.sources.campus.people import live
 from veilmap.sources.campus.radio import PROVIDERS, RadioNetwork
-from veilmap.sources.campus.signal import drift_db, fading_db
+from veilmap.sources.campus.signal import attach, drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
 from veilmap.streams import stream

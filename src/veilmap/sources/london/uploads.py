@@ -8,9 +8,8 @@ from veilmap.measurements import Measurements
 from veilmap.sources.london.logs import Logs, draw_logs
 from veilmap.sources.london.people import device_table, draw_people
 from veilmap.sources.london.radio import draw_rsrp_dbm
-from veilmap.sources.london.region import GROUND, degrees
 from veilmap.sources.london.trips import draw_rows
-from veilmap.sources.london.world import START, TIMEZONE, London
+from veilmap.sources.london.world import GROUND, START, TIMEZONE, London
 from veilmap.sources.radiocells import DEVICE
 from veilmap.sources.stitch import ALL_CELLS, stitch
 from veilmap.streams import stream
@@ -28,7 +27,7 @@ def uploads(seed: int = 0, world: London = London()) -> pl.DataFrame:
     logs = draw_logs(seed, world)
     people = draw_people(seed, world, logs.reach_s())
     rows = draw_rows(seed, logs, people)
-    lat_deg, lon_deg = degrees(world, rows.xy_m)
+    lat_deg, lon_deg = world.degrees(rows.xy_m)
     devices = device_table()[people.device[logs.contributor]]
     files = devices.with_columns(
         file=file_names(seed, logs), cell=pl.format("x{}", pl.Series(logs.cell))
