@@ -5,6 +5,8 @@ bits are the sector (3GPP TS 36.413). A ``CellID`` beyond 8 bits is taken as the
 ``Operator`` is mcc and mnc in one. Times are local.
 """
 
+from dataclasses import replace
+
 import polars as pl
 
 from veilmap.sources.columns import Columns
@@ -12,6 +14,7 @@ from veilmap.sources.format import Format, known
 
 _NAME = "G-NetTrack Pro"
 _PLACE = ("Timestamp", "Longitude", "Latitude")
+_SHARED = Columns(time="Timestamp", lat="Latitude", lon="Longitude", accuracy="Accuracy")
 _SECTORS = 256
 
 _OPERATOR = known("Operator").str.extract(r"^(\d{3}\d{2,3})$").str.replace(r"^\d{3}", "${0}-")
@@ -22,14 +25,7 @@ _CELL = pl.when((_SECTOR >= 0) & (_NUMBER >= 0)).then(_NUMBER)
 LOG = Format(
     name=_NAME,
     signature=(*_PLACE, "Operator", "Node", "CellID", "NetworkTech", "Level"),
-    columns=Columns(
-        cell_column="Operator-Node-CellID",
-        time="Timestamp",
-        lat="Latitude",
-        lon="Longitude",
-        signal="Level",
-        accuracy="Accuracy",
-    ),
+    columns=replace(_SHARED, cell_column="Operator-Node-CellID", signal="Level"),
     derived={"Operator-Node-CellID": pl.concat_str(_OPERATOR, _CELL, separator="-")},
     radio="NetworkTech",
 )
@@ -38,13 +34,6 @@ LOG = Format(
 CORK = Format(
     name=_NAME,
     signature=(*_PLACE, "NetworkMode", "RSRP", "RAWCELLID"),
-    columns=Columns(
-        cell_column="RAWCELLID",
-        time="Timestamp",
-        lat="Latitude",
-        lon="Longitude",
-        signal="RSRP",
-        accuracy="Accuracy",
-    ),
+    columns=replace(_SHARED, cell_column="RAWCELLID", signal="RSRP"),
     radio="NetworkMode",
 )
