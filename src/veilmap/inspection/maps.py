@@ -131,7 +131,9 @@ def draw_maps(maps: Maps, data: Measurements, heading: str) -> Figure:
     rows = ceil(len(maps.panels) / columns)
     figure = fitted_sheet(_sheet_size(maps.panels[0], columns, rows))
     grid = figure.subplots(rows, columns, squeeze=False)
-    size = _dot_size(max(len(panel.xy_m) for panel in maps.panels))
+    # Large enough to be seen if few, small enough not to overlap if many.
+    dots = max(len(panel.xy_m) for panel in maps.panels)
+    size = float(np.clip(20_000 / max(dots, 1), 3.0, 20.0))  # in square points
     colours = Normalize(*colour_range(*maps.range_dbm))
     for axes, panel in zip(grid.flat, maps.panels, strict=False):
         x_km, y_km = panel.xy_m.T / 1000
@@ -141,7 +143,9 @@ def draw_maps(maps: Maps, data: Measurements, heading: str) -> Figure:
         axes.set_axis_off()
     scale = ScalarMappable(colours, "viridis")
     figure.colorbar(scale, ax=grid, label="RSRP in dBm", extend="both", aspect=15 * rows + 5)
-    figure.suptitle(f"{heading}\n{_facts(data)}", fontsize=11)
+    counts = ((len(data), "measurement"), (len(data.users), "user"), (len(data.cells), "cell"))
+    facts = ", ".join(counted(*each) for each in counts)
+    figure.suptitle(f"{heading}\n{as_written(shortened(data.source, 40))}: {facts}", fontsize=11)
     return figure
 
 
@@ -153,18 +157,6 @@ def _sheet_size(panel: MapPanel, columns: int, rows: int) -> tuple[float, float]
         max(columns * (wide + _LABELS) + _COLOUR_BAR, _NARROWEST),
         rows * (high + _LABELS) + _TITLES,
     )
-
-
-def _facts(data: Measurements) -> str:
-    counts = ((len(data), "measurement"), (len(data.users), "user"), (len(data.cells), "cell"))
-    return (
-        f"{as_written(shortened(data.source, 40))}: {', '.join(counted(*each) for each in counts)}"
-    )
-
-
-def _dot_size(dots: int) -> float:
-    """In square points: large enough to be seen if few, small enough not to overlap if many."""
-    return float(np.clip(20_000 / max(dots, 1), 3.0, 20.0))
 
 
 def _label(axes: Axes, panel: MapPanel) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 from veilmap.errors import UserError, shown
 from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
-from veilmap.sources import gnettrack, opencellid, parquet, towercollector
+from veilmap.sources import parquet
 from veilmap.sources.columns import FILE, ROW, Columns
 from veilmap.sources.csv_batching import are_alike, join
 from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
@@ -16,9 +16,9 @@ from veilmap.sources.format import Format
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan
+from veilmap.sources.table_formats import KNOWN
 from veilmap.sources.timestamps import time_expression
 
-KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
 _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
 

@@ -9,37 +9,23 @@ from veilmap.errors import UserError, shown
 
 # The format that reads most of a sample is taken; the first one if equal.
 FORMATS = (
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%dT%H:%M:%S%.fZ",
-    "%Y-%m-%d %H:%M:%S%#z",
-    "%Y-%m-%d %H:%M:%S%.f%#z",
-    "%Y-%m-%dT%H:%M:%S%#z",
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
-    "%Y-%m-%dT%H:%MZ",
-    "%Y-%m-%d",
-    "%Y/%m/%d %H:%M:%S",
-    "%Y/%m/%d %H:%M",
-    "%Y.%m.%d_%H.%M.%S",
-    "%Y%m%d%H%M%S",
-    "%Y%m%dT%H%M%SZ",
-    "%d.%m.%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-)
+    "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%.fZ",
+    # With an offset.
+    "%Y-%m-%d %H:%M:%S%#z", "%Y-%m-%d %H:%M:%S%.f%#z",
+    "%Y-%m-%dT%H:%M:%S%#z", "%Y-%m-%dT%H:%M:%S%.f%#z",
+    # Without seconds.
+    "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d",
+    "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y.%m.%d_%H.%M.%S",
+    "%Y%m%d%H%M%S", "%Y%m%dT%H%M%SZ",
+    "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M",
+)  # fmt: skip
 # In these, day and month are ambiguous if both are at most 12.
 AMBIGUOUS = (
-    "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y %H:%M:%S",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
-    "%d/%m/%Y %I:%M:%S %p",
-    "%m/%d/%Y %I:%M:%S %p",
-)
+    "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M",
+    "%d/%m/%Y %I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p",
+)  # fmt: skip
 
 # Units per second → the size below which a number since 1970 is in that unit: 1e11 s is the year
 # 5138, and 1e11 ms is 1973.
