@@ -11,24 +11,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from veilmap.errors import UserError, shown
 from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
-from veilmap.geo import Projection, distance_m
+from veilmap.geo import Floats, Projection, distance_m
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
 SCHEMA: dict[str, pl.DataType] = {
     "user": pl.String(),
     "cell": pl.String(),
     "time": pl.Datetime("us", "UTC"),
-    "lat_deg": pl.Float64(),
-    "lon_deg": pl.Float64(),
-    "x_m": pl.Float64(),
-    "y_m": pl.Float64(),
-    "rsrp_dbm": pl.Float64(),
-    "accuracy_m": pl.Float64(),
+    **dict.fromkeys(("lat_deg", "lon_deg", "x_m", "y_m", "rsrp_dbm", "accuracy_m"), pl.Float64()),
 }
 
 
@@ -109,7 +103,7 @@ class Measurements:
         return by_size(self.table, "cell")
 
     @property
-    def xy_m(self) -> NDArray[np.float64]:
+    def xy_m(self) -> Floats:
         """Positions in metres of the projection, one row per measurement."""
         return self.table.select("x_m", "y_m").to_numpy()
 

@@ -25,7 +25,7 @@ from veilmap.faults import (
     fault_kind,
 )
 from veilmap.rounds import parse_interval, round_numbers
-from veilmap.sources.columns import Columns
+from veilmap.sources.columns import Columns, Roles
 from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, readable
@@ -188,7 +188,7 @@ def _first_faults(scanned: Scan) -> tuple[Fault, ...]:
     return count_faults(wrong, scanned.origin)
 
 
-def _roles(roles: Mapping[str, str | None]) -> str:
+def _roles(roles: Roles) -> str:
     texts = (f"{role.removesuffix('_column')} = {name or 'none'}" for role, name in roles.items())
     return ", ".join(texts)
 

@@ -11,10 +11,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
-from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.canvas import as_written, colour_range, fitted_sheet
+from veilmap.geo import Floats
 from veilmap.inspection.labels import shortened
 from veilmap.measurements import Measurements
 from veilmap.wording import counted
@@ -37,8 +37,8 @@ class MapPanel:
 
     title: str
     frame: Area
-    xy_m: NDArray[np.float64]
-    rsrp_dbm: NDArray[np.float64]
+    xy_m: Floats
+    rsrp_dbm: Floats
     points: int
     outside: int
 
@@ -76,7 +76,7 @@ def _densest(data: Measurements, most_users: int) -> Iterator[tuple[str, Measure
         yield f"user {user}", data.keep(pl.col("user") == user)
 
 
-def frame_around(xy_m: NDArray[np.float64], widest: float = _WIDEST) -> Area:
+def frame_around(xy_m: Floats, widest: float = _WIDEST) -> Area:
     """A rectangle that holds all points, or nearly all where a few lie far away."""
     places = np.unique(xy_m[:, 0] + 1j * xy_m[:, 1])
     x_m, y_m = _bounds(places.real), _bounds(places.imag)
@@ -86,15 +86,13 @@ def frame_around(xy_m: NDArray[np.float64], widest: float = _WIDEST) -> Area:
     return Area.around(np.array([low_m, low_m + sides_m]))
 
 
-def _bounds(along_m: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bounds(along_m: Floats) -> Floats:
     ends = np.array([along_m.min(), along_m.max()])
     most = np.quantile(along_m, [_STRAY_SHARE, 1 - _STRAY_SHARE])
     return most if np.ptp(ends) > 2 * np.ptp(most) > 0 else ends
 
 
-def dots(
-    xy_m: NDArray[np.float64], rsrp_dbm: NDArray[np.float64], frame: Area
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def dots(xy_m: Floats, rsrp_dbm: Floats, frame: Area) -> tuple[Floats, Floats]:
     """The means of position and signal over small squares, no finer than the eye resolves."""
     side_m = max(frame.width_m, frame.height_m) / _DOTS_PER_SIDE
     column, row = np.floor((xy_m - [frame.x_min_m, frame.y_min_m]) / side_m).T
@@ -132,8 +130,8 @@ def draw_maps(maps: Maps, data: Measurements, heading: str) -> Figure:
     figure = fitted_sheet(_sheet_size(maps.panels[0], columns, rows))
     grid = figure.subplots(rows, columns, squeeze=False)
     # Large enough to be seen if few, small enough not to overlap if many.
-    dots = max(len(panel.xy_m) for panel in maps.panels)
-    size = float(np.clip(20_000 / max(dots, 1), 3.0, 20.0))  # in square points
+    most = max(len(panel.xy_m) for panel in maps.panels)
+    size = float(np.clip(20_000 / max(most, 1), 3.0, 20.0))  # in square points
     colours = Normalize(*colour_range(*maps.range_dbm))
     for axes, panel in zip(grid.flat, maps.panels, strict=False):
         x_km, y_km = panel.xy_m.T / 1000

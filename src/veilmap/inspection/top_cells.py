@@ -22,6 +22,9 @@ _INTERVAL_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")
 _ROOM_FOR_LEGEND = 20  # between a panel and its title, in points
 
 
+Counts = NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class TopCells:
     """Counts of the largest cells (fig:uci_stats_top_cells).
@@ -38,9 +41,9 @@ class TopCells:
     cells: tuple[str, ...]
     users: tuple[str, ...]
     users_in_all: int
-    points: NDArray[np.int64]
-    rounds: NDArray[np.int64]
-    per_round: tuple[NDArray[np.int64], ...]
+    points: Counts
+    rounds: Counts
+    per_round: tuple[Counts, ...]
     intervals: tuple[str, ...] = INTERVALS
 
 
@@ -64,9 +67,9 @@ def top_cells(data: Measurements, most_cells: int = 3, most_users: int = 8) -> T
     )
 
 
-def _batch_sizes(data: Measurements) -> dict[str, dict[str, NDArray[np.int64]]]:
+def _batch_sizes(data: Measurements) -> dict[str, dict[str, Counts]]:
     """By user and T: the number of measurements in each round with data, cut as for training."""
-    sizes: dict[str, dict[str, NDArray[np.int64]]] = {}
+    sizes: dict[str, dict[str, Counts]] = {}
     for interval in INTERVALS:
         rounds = cut(data, parse_interval(interval))
         for user in data.users:
@@ -95,11 +98,7 @@ def draw_top_cells(found: TopCells) -> Figure:
 
 
 def _bars(
-    axes: Axes,
-    counts: NDArray[np.int64],
-    rows: Sequence[str],
-    groups: Sequence[str],
-    colours: Sequence[str],
+    axes: Axes, counts: Counts, rows: list[str], groups: list[str], colours: Sequence[str]
 ) -> None:
     thick = 0.84 / len(groups)
     for index, (group, colour) in enumerate(zip(groups, colours, strict=False)):
@@ -140,7 +139,7 @@ def _boxes(axes: Axes, found: TopCells) -> None:
     axes.set_ylabel("measurements (log scale)", fontsize=9)
 
 
-def decades_around(sizes: NDArray[np.int64]) -> tuple[float, float]:
+def decades_around(sizes: Counts) -> tuple[float, float]:
     """Extend a log axis just beyond a power of ten on either side: only these have labels."""
     low, high = np.floor(np.log10(sizes.min())), np.ceil(np.log10(sizes.max()))
     return float(0.7 * 10**low), float(1.4 * 10 ** max(high, low + 1))

@@ -1,7 +1,7 @@
 """Which column of a file plays which role."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 
@@ -10,6 +10,8 @@ from veilmap.errors import UserError, shown
 NO_COLUMN = "none"
 FILE = "file"  # of several files: the name of the file of a row
 ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
+
+Roles = Mapping[str, str | None]  # role → column; None where the role has no column
 
 # Role → the usual names, best first, compared without case, spaces and punctuation.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -51,10 +53,8 @@ class Columns:
     accuracy: str | None = None
     cell_column: str | None = None
 
-    def resolve(
-        self, header: Sequence[str], source: str, known: "Columns | None" = None
-    ) -> dict[str, str | None]:
-        """Role → column of the file; None where the role has no column.
+    def resolve(self, header: Sequence[str], source: str, known: "Columns | None" = None) -> Roles:
+        """Match the columns of a file to their roles.
 
         ``known`` are the columns of a known format: they come after the user's own and before the
         guesses. Such a format may have no user: then all rows are one user's.

@@ -4,12 +4,12 @@ How a file is read depends on its first rows. So files are batched only if all t
 and each of them alone would be read in the same way; others are read alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.sources.columns import FILE, ROW
+from veilmap.sources.columns import FILE, ROW, Roles
 from veilmap.sources.piece import HEAD_BYTES, Piece
 
 MOST_FILES = 500
@@ -46,9 +46,7 @@ def join(batch: Sequence[Piece]) -> tuple[Piece, pl.DataFrame]:
     return joint, lines.explode(ROW)
 
 
-def are_alike(
-    texts: pl.DataFrame, roles: Mapping[str, str | None], rows: int, numbers: Sequence[str]
-) -> bool:
+def are_alike(texts: pl.DataFrame, roles: Roles, rows: int, numbers: Sequence[str]) -> bool:
     """Whether every row is so plain that it is read in the same way in any company."""
     if texts.height != rows:
         return False

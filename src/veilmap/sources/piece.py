@@ -4,7 +4,6 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -65,32 +64,25 @@ class Piece:
         """The same, in memory if it is packed on disk."""
         if not self.is_packed:
             return self
-        budget = Budget(self.name, self._path.stat().st_size)
-        return Piece(self.name, b"".join(self._gunzipped(budget)), budget)
+        with self._open() as file:
+            budget = Budget(self.name, os.fstat(file.fileno()).st_size)
+            return Piece(self.name, b"".join(gunzip(file, self.name, budget)), budget)
 
     def check(self) -> None:
         """Read a packed file through once, to check that it is whole and within the budget."""
         if self.is_packed:
-            for _ in self._gunzipped(Budget(self.name, self._path.stat().st_size)):
-                pass
+            with self._open() as file:
+                budget = Budget(self.name, os.fstat(file.fileno()).st_size)
+                for _ in gunzip(file, self.name, budget):
+                    pass
 
     @property
     def for_polars(self) -> Path | io.BytesIO:
-        if isinstance(self.content, bytes):
-            return io.BytesIO(self.content)
         # Polars does not take paths that are not UTF-8.
-        is_utf8 = str(self._path).encode(errors="replace") == os.fsencode(self._path)
-        return self._path if is_utf8 else io.BytesIO(self.read())
-
-    def _gunzipped(self, budget: Budget) -> Iterator[bytes]:
-        with self._open() as file:
-            yield from gunzip(file, self.name, budget)
-
-    @property
-    def _path(self) -> Path:
-        if not isinstance(self.content, Path):
-            raise TypeError(f"{self.name} is not on disk")
-        return self.content
+        path = self.content
+        if isinstance(path, Path) and str(path).encode(errors="replace") == os.fsencode(path):
+            return path
+        return io.BytesIO(self.read())
 
     def _open(self) -> IO[bytes]:
         if isinstance(self.content, UserError):

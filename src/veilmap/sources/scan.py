@@ -8,6 +8,7 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.faults import Fault, Origin
+from veilmap.sources.columns import Roles
 
 _NAMED_KINDS = 8
 _LONGEST_REASON = 300
@@ -32,7 +33,7 @@ class Scan:
 
     table: pl.LazyFrame
     timezone: str
-    roles: Mapping[str, str | None]
+    roles: Roles
     formats: Mapping[str, int] = field(default_factory=dict)
     left_out: tuple[tuple[str, str], ...] = ()
     passed_over: pl.LazyFrame | None = None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.faults import Fault
-from veilmap.geo import EARTH_RADIUS_M, distance_m
+from veilmap.geo import EARTH_RADIUS_M, Floats, distance_m
 from veilmap.measurements import by_size, find_cell, sound_rows
 
 MILE_M = 1609.344
@@ -145,7 +145,7 @@ def candidates(files: pl.DataFrame, distance_m: float) -> pl.Series:
     return pl.Series("candidate", label)
 
 
-def _components(ends_deg: NDArray[np.float64], limit_m: float) -> NDArray[np.int64]:
+def _components(ends_deg: Floats, limit_m: float) -> NDArray[np.int64]:
     """Connected components, numbered from 0 in the order of their first member.
 
     A flood fill over the files not yet reached: memory grows with the files, not with their pairs,
@@ -167,9 +167,7 @@ def _components(ends_deg: NDArray[np.float64], limit_m: float) -> NDArray[np.int
     return part
 
 
-def _linked(
-    ends_deg: NDArray[np.float64], here: NDArray[np.float64], limit_m: float
-) -> NDArray[np.bool_]:
+def _linked(ends_deg: Floats, here: Floats, limit_m: float) -> NDArray[np.bool_]:
     linked = np.zeros(len(ends_deg), bool)
     # Latitude alone rules most files out, at a hundredth of the cost of a distance.
     limit_deg = 1.001 * np.degrees(limit_m / EARTH_RADIUS_M) + 1e-9

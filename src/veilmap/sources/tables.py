@@ -9,7 +9,7 @@ from veilmap.errors import UserError, shown
 from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
 from veilmap.sources import parquet
-from veilmap.sources.columns import FILE, ROW, Columns
+from veilmap.sources.columns import FILE, ROW, Columns, Roles
 from veilmap.sources.csv_batching import are_alike, join
 from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
 from veilmap.sources.format import Format
@@ -37,7 +37,7 @@ class RawTable:
 
     source: str
     known: Format
-    roles: Mapping[str, str | None]
+    roles: Roles
     rows: pl.LazyFrame
     texts: pl.LazyFrame
     with_file: bool
@@ -128,9 +128,7 @@ def _numbered(raw: RawTable, first: int, file: str | None) -> RawTable:
     return replace(raw, rows=rows, texts=texts)
 
 
-def _sample(
-    rows: pl.LazyFrame, roles: Mapping[str, str | None], reading: Reading, source: str
-) -> pl.DataFrame:
+def _sample(rows: pl.LazyFrame, roles: Roles, reading: Reading, source: str) -> pl.DataFrame:
     """The first values of the columns that play a role; refuse those that cannot play it."""
     kinds = rows.collect_schema()
     for role, name in roles.items():
@@ -150,7 +148,7 @@ def _sample(
     return sample
 
 
-def _written(texts: pl.LazyFrame, roles: Mapping[str, str | None]) -> dict[str, pl.Expr]:
+def _written(texts: pl.LazyFrame, roles: Roles) -> dict[str, pl.Expr]:
     """The file's own texts of time, position and signal."""
     kinds = texts.collect_schema()
     named = {"time": "time", "lat_deg": "lat", "lon_deg": "lon", "rsrp_dbm": "signal"}
@@ -163,9 +161,7 @@ def _text(column: str, kinds: Mapping[str, pl.DataType]) -> pl.Expr:
     return pl.lit(str(kind)) if has_none else pl.col(column).cast(pl.String)
 
 
-def _canonical(
-    sample: pl.DataFrame, roles: Mapping[str, str | None], time: pl.Expr
-) -> dict[str, pl.Expr]:
+def _canonical(sample: pl.DataFrame, roles: Roles, time: pl.Expr) -> dict[str, pl.Expr]:
     accuracy_m = _number(sample, roles["accuracy"])
     return {
         "user": _name(sample, roles["user"]),

@@ -92,10 +92,9 @@ def _first_places(
 ) -> tuple[Array, Array]:
     """(home, work): of several homes the one with the clearest cell, and work at its edge."""
     homes, works = (draw.uniform(*box, (CANDIDATES, 2)) for box in (FIRST_HOME, FIRST_WORK))
-    at_home, at_work = (
-        network.received_db(world, places * world.size_m, np.ones(CANDIDATES, bool))
-        for places in (homes, works)
-    )
+    indoors = np.ones(CANDIDATES, bool)
+    at_home = network.received_db(world, homes * world.size_m, indoors)
+    at_work = network.received_db(world, works * world.size_m, indoors)
     ranked = np.sort(at_home, axis=0)
     home = (ranked[-1] - ranked[:-1].max(axis=0, initial=-np.inf)).argmax()
     behind_db = at_work.max(axis=0) - at_work[at_home[:, home].argmax()]
