@@ -107,9 +107,7 @@ def fault_kind() -> pl.Expr:
     return pl.coalesce(*kinds).alias("fault")
 
 
-def find_faults(
-    frame: pl.DataFrame, origin: Origin = Origin()
-) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
+def find_faults(frame: pl.DataFrame, origin: Origin) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The sound rows, and the counts of the others. ``frame`` has a ``row`` column."""
     frame = frame.with_columns(fault_kind())
     sound = frame.filter(pl.col("fault").is_null())
@@ -119,7 +117,7 @@ def find_faults(
     return sound.filter(is_new).drop("fault", "row"), count_faults(wrong.lazy(), origin)
 
 
-def count_faults(wrong: pl.LazyFrame, origin: Origin = Origin()) -> tuple[Fault, ...]:
+def count_faults(wrong: pl.LazyFrame, origin: Origin) -> tuple[Fault, ...]:
     """Faulty rows, with their ``fault``, ``row`` and perhaps ``file``, counted by kind."""
     place = [name for name in ("file", "row") if name in wrong.collect_schema()]
     first = pl.col(*place, "time", "lat_deg", "lon_deg", "rsrp_dbm").sort_by(place).first()

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.special import digamma
 
-from veilmap.sources.campus.fixes import Fixes
-from veilmap.sources.campus.logger import Moments
+from veilmap.sources.campus.logger import Fixes, Moments
 from veilmap.sources.campus.people import DAY_S
 from veilmap.sources.campus.radio import RadioNetwork
 from veilmap.sources.campus.world import Array, Campus, Flags, Index

@@ -9,8 +9,7 @@ from veilmap.errors import UserError
 from veilmap.faults import REPORTED_DBM
 from veilmap.geo import LocalPlane
 from veilmap.measurements import Measurements
-from veilmap.sources.campus.fixes import locate
-from veilmap.sources.campus.logger import moments
+from veilmap.sources.campus.logger import locate, moments
 from veilmap.sources.campus.people import live
 from veilmap.sources.campus.radio import PROVIDERS, RadioNetwork
 from veilmap.sources.campus.signal import attach, drift_db, fading_db

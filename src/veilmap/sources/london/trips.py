@@ -52,13 +52,14 @@ def _scans(logs: Logs, file: Integers, draw: np.random.Generator) -> Integers:
     at_s = moment[offset[file] + in_file] * logs.duration_s[file] + within_s
     at_s = np.where(position == 0, 0, np.where(position == logs.rows[file] - 1, np.inf, at_s))
     at_s = np.minimum(at_s, logs.duration_s[file])
-    return _in_turn(file, at_s.astype(np.int64))
+    # Sorted within each file, and no two scans in one second.
+    return in_turn(np.sort(file * _FAR + at_s.astype(np.int64))) - file * _FAR
 
 
-def _in_turn(file: Integers, at_s: Integers) -> Integers:
-    """Sort within each file and remove duplicates by moving the later scan."""
-    key, turn = np.sort(file * _FAR + at_s), np.arange(len(file))
-    return np.maximum.accumulate(key - turn) + turn - file * _FAR
+def in_turn(second: Integers) -> Integers:
+    """Sorted times without duplicates: the later one moves."""
+    turn = np.arange(len(second))
+    return np.maximum.accumulate(second - turn) + turn
 
 
 def _positions(

@@ -8,7 +8,7 @@ from veilmap.measurements import Measurements
 from veilmap.sources.london.logs import Logs, draw_logs
 from veilmap.sources.london.people import device_table, draw_people
 from veilmap.sources.london.radio import draw_rsrp_dbm
-from veilmap.sources.london.trips import draw_rows
+from veilmap.sources.london.trips import draw_rows, in_turn
 from veilmap.sources.london.world import GROUND, START, TIMEZONE, London
 from veilmap.sources.radiocells import DEVICE
 from veilmap.sources.stitch import ALL_CELLS, stitch
@@ -55,9 +55,8 @@ def file_names(seed: int, logs: Logs) -> pl.Series:
     """By the time of the upload, minutes after the last row; in UTC, where no hour comes twice."""
     wait_s = stream(seed, "london", "names").integers(60, 3600, len(logs.rows))
     second = logs.start_s + logs.duration_s + wait_s
-    order, turn = np.argsort(second, kind="stable"), np.arange(len(second))
-    # No second twice, so that names are unique.
-    second[order] = np.maximum.accumulate(second[order] - turn) + turn
+    order = np.argsort(second, kind="stable")
+    second[order] = in_turn(second[order])  # so that names are unique
     stamp = _moment(second).dt.to_string("%Y%m%d%H%M%S")
     return pl.select(pl.format("V2_234_log{}-cellular.xml", stamp)).to_series()
 
