@@ -221,16 +221,16 @@ def _invalid(source: str, frame: pl.DataFrame, faults: tuple[Fault, ...]) -> Use
 def _suspicion(frame: pl.DataFrame) -> str:
     """A hint if all rows are wrong in the same way."""
     signal, lat, lon = (frame[name].drop_nulls() for name in ("rsrp_dbm", "lat_deg", "lon_deg"))
-    texts = []
+    hint = ""
     if len(signal) and (signal >= 0).all():
-        texts.append(
+        hint += (
             "no signal is negative, so it is no RSRP in dBm (of LTE's ASU it is ASU - 140): "
-            "convert it"
+            "convert it; "
         )
     swapped = (frame["lat_deg"].abs() > 90) & (frame["lon_deg"].abs() <= 90)
     if swapped.any() and swapped.sum() == ((lat.abs() > 90) | (lon.abs() > 180)).sum():
-        texts.append("latitude and longitude look swapped: name each with --lat and --lon")
-    return "".join(f"{text}; " for text in texts)
+        hint += "latitude and longitude look swapped: name each with --lat and --lon; "
+    return hint
 
 
 def _list(cells: list[str]) -> str:

@@ -6,8 +6,7 @@ import pytest
 from veilmap.sources.campus import logger, radio, signal, simulate
 from veilmap.sources.campus.logger import Moments, is_night, locate, moments
 from veilmap.sources.campus.people import DAY_S, live
-from veilmap.sources.campus.radio import RadioNetwork, antenna_loss_db, path_loss_db
-from veilmap.sources.campus.shadowing import STEP_M, Fields
+from veilmap.sources.campus.radio import STEP_M, Fields, RadioNetwork, antenna_loss_db, path_loss_db
 from veilmap.sources.campus.signal import KEPT, WEEK_S, drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
