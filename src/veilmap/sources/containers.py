@@ -37,22 +37,16 @@ EXTENSIONS = (
 )  # fmt: skip
 
 
-def pieces(path: Path) -> Iterator[Piece]:
-    """The files of a folder or archive, or the path itself if it is one; skips hidden files.
+def files_within(path: Path) -> Iterator[Piece] | None:
+    """The files of a folder or archive but for hidden ones; None if the path is another file.
 
     Raises:
         UserError: an archive is cut off, a bomb, or has members that point outside of it.
     """
-    piece = Piece(path.name, path)
     if path.is_dir():
         return _of_folder(path)
-    archive = _archive(piece)
-    return archive(path, path.name) if archive else iter([piece])
-
-
-def is_container(path: Path) -> bool:
-    """Whether the path holds files: a folder, a zip or a tar, by its content."""
-    return path.is_dir() or _archive(Piece(path.name, path)) is not None
+    archive = _archive(Piece(path.name, path))
+    return archive(path, path.name) if archive else None
 
 
 def _archive(piece: Piece) -> Callable[[Path, str], Iterator[Piece]] | None:

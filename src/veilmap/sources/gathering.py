@@ -12,7 +12,7 @@ from veilmap.errors import UserError
 from veilmap.faults import Origin
 from veilmap.sources import geosubmit, radiocells, tables
 from veilmap.sources.columns import FILE, ROW, Columns
-from veilmap.sources.containers import is_container, pieces
+from veilmap.sources.containers import files_within
 from veilmap.sources.csv_batching import batches
 from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
@@ -32,10 +32,12 @@ def gather(path: Path, columns: Columns, reading: Reading) -> Scan:
     Raises:
         UserError: a file cannot be read and ``keep_going`` is off, or none can.
     """
-    several = is_container(path)
+    files = files_within(path)
+    several = files is not None
     reader = PieceReader(columns, reading, several)
     left_out = []
-    for piece in reader.add_together(batches(pieces(path))) if several else pieces(path):
+    alone = [Piece(path.name, path)] if files is None else reader.add_together(batches(files))
+    for piece in alone:
         try:
             with readable(piece.name):
                 reader.add(piece)
@@ -85,10 +87,12 @@ class PieceReader:
         try:
             with readable(batch[0].name):
                 scan = tables.scan_together(batch, self._columns, self._reading)
-                scan = scan and in_memory(scan, batch[0].name)
+                if scan is None:
+                    return None
+                scan = in_memory(scan, batch[0].name)
         except UserError:
             return None  # reading each by itself shows which one it is
-        return None if scan is None or scan.origin.written is not None else scan
+        return scan if scan.origin.written is None else None
 
     def conclude(self, source: str) -> list[Scan]:
         return [*self._tables, *(self._document(each, source) for each in self._rows)]

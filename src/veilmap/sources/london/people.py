@@ -1,6 +1,7 @@
 """The contributors: where their trips lead, and their phones."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -56,9 +57,7 @@ def device_table() -> pl.DataFrame:
     """The catalogue of phones; a device is a row number."""
     rows = [
         (MAKERS[model % len(MAKERS)], f"Model {model + 1}", revision, SOFTWARE, version)
-        for model in range(MODELS)
-        for revision in REVISIONS
-        for version in VERSIONS
+        for model, revision, version in product(range(MODELS), REVISIONS, VERSIONS)
     ]
     return pl.DataFrame(rows, schema=list(DEVICE), orient="row")
 
