@@ -129,9 +129,7 @@ def test_published_numbers_stand_under_keys_of_runs(plans, spec):
 def test_the_published_numbers_bear_the_claims_or_a_note_says_that_they_do_not():
     """A bound that the paper gives only as a bound is met exactly."""
     effects = {
-        (spec.label, claim.says): claim.rule.effect(
-            [SweepRow(published) for published in spec.numbers]
-        )
+        (spec.label, claim.says): claim.rule.effect([SweepRow(published) for published in spec.numbers])
         for spec in SPECS
         for claim in spec.claims
         if not claim.note

@@ -73,6 +73,6 @@ def _header(piece: Piece) -> bytes | None:
     if not (is_whole and is_plain and body and header[:1].isalpha()):
         return None
     delimiter = max((b",", b";", b"\t", b"|"), key=header.count)
-    commas = header.count(delimiter)
-    is_straight = all(line.count(delimiter) == commas for line in body.splitlines())
-    return header if commas and is_straight else None
+    width = header.count(delimiter)
+    is_straight = all(line.count(delimiter) == width for line in body.splitlines())
+    return header if width and is_straight else None

@@ -7,7 +7,7 @@ from mmap import mmap
 from typing import Any
 
 _DEEPEST = 16  # Parquet's own structures nest seven deep
-Bytes = bytes | mmap
+Bytes = bytes | mmap  # a file in memory, or mapped into it
 
 
 class Cursor:

@@ -38,6 +38,7 @@ WEEKEND = (
     (0.15, 14.5, 0.5, 2.0, 0.5),
     (0.50, 18.5, 1.2, 2.5, 0.7),
 )
+HABITS = np.array([WEEKDAY, WEEKEND])
 TO_WORK = np.array([[True, False, True, False], [False, False, True, False]])
 SHORTEST_H = 0.2
 HOME_WORTH_S = 7200.0  # with less time than this between two visits people do not go home
@@ -105,9 +106,7 @@ def _plan(world: Campus, draw: np.random.Generator) -> tuple[Index, Array]:
     """(place, departure) of all stays of one person."""
     day = np.arange(world.days)
     kind = (day % 7 >= 5).astype(int)
-    chance, begin, begin_spread, lasts, lasts_spread = np.moveaxis(
-        np.array([WEEKDAY, WEEKEND])[kind], 2, 0
-    )
+    chance, begin, begin_spread, lasts, lasts_spread = np.moveaxis(HABITS[kind], 2, 0)
     noise = draw.normal(size=(2, *chance.shape))
     begin_h = 24 * day[:, None] + begin + begin_spread * noise[0]
     end_h = begin_h + np.maximum(lasts + lasts_spread * noise[1], SHORTEST_H)

@@ -17,7 +17,7 @@ EVENLY = np.array([0.7548776662466927, 0.5698402909980532])
 
 
 def _within(least: float, most: float) -> dict[str, tuple[float, float]]:
-    """Outside its range a parameter makes a world meaningless or too large for memory."""
+    """Beyond this range a world is meaningless or too large for memory; integers stay integers."""
     return {"range": (least, most)}
 
 
@@ -51,9 +51,8 @@ class Campus:
     width_m: float = field(default=1900.0, metadata=_within(500.0, 20_000.0))
     height_m: float = field(default=1580.0, metadata=_within(500.0, 20_000.0))
     logged_days: float = field(default=0.61, metadata=_within(0.0, 1.0))
-    points_per_hour: float = field(
-        default=122.0, metadata=_within(0.0, 3600.0)
-    )  # a phone has one row in a second
+    # A phone has one row in a second.
+    points_per_hour: float = field(default=122.0, metadata=_within(0.0, 3600.0))
     burst_points: float = field(default=8.0, metadata=_within(1.0, 1000.0))
     fix_minutes: float = field(default=9.0, metadata=_within(1.0, 1440.0))
     fix_spread_m: float = field(default=15.0, metadata=_within(0.0, 500.0))
