@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from veilmap.geo import Ground, Projection
+from veilmap.geo import LocalPlane, Projection
 
 
 @given(st.floats(-80, 83), st.floats(-180, 179.9))
@@ -41,10 +41,10 @@ def test_points_on_both_sides_of_the_date_line_lie_together():
 
 
 def test_metres_around_a_middle_are_degrees_and_back():
-    ground = Ground((51.5, -0.1))
+    plane = LocalPlane((51.5, -0.1))
     xy_m = np.array([[0.0, 0.0], [1000.0, -2000.0]])
-    lat_deg, lon_deg = ground.degrees(xy_m)
+    lat_deg, lon_deg = plane.degrees(xy_m)
     assert (lat_deg[0], lon_deg[0]) == pytest.approx((51.5, -0.1))
     assert lat_deg[1] < 51.5
     assert lon_deg[1] > -0.1
-    np.testing.assert_allclose(ground.metres(lat_deg, lon_deg), xy_m, atol=1e-6)
+    np.testing.assert_allclose(plane.metres(lat_deg, lon_deg), xy_m, atol=1e-6)

@@ -32,6 +32,9 @@ def is_misread(column: str) -> pl.Expr:
     return pl.col(column).str.contains(REPLACED, literal=True).fill_null(False)
 
 
+# Where no user or no cell can be told.
+BAD_NAME = is_no_name("user") | is_no_name("cell") | is_misread("user") | is_misread("cell")
+
 # Kind → which rows have it, and the columns that show it. A row counts under its first kind.
 CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
     "missing user": (is_no_name("user"), ()),
@@ -42,10 +45,7 @@ CONDITIONS: dict[str, tuple[pl.Expr, tuple[str, ...]]] = {
         ~(_LAT.is_finite() & _LON.is_finite()).fill_null(False),
         ("lat_deg", "lon_deg"),
     ),
-    "position out of range": (
-        (_LAT.abs() > 90) | (_LON.abs() > 180),
-        ("lat_deg", "lon_deg"),
-    ),
+    "position out of range": ((_LAT.abs() > 90) | (_LON.abs() > 180), ("lat_deg", "lon_deg")),
     "position (0, 0)": ((_LAT == 0) & (_LON == 0), ()),
     "missing or unreadable signal": (~_SIGNAL.is_finite().fill_null(False), ("rsrp_dbm",)),
     f"signal at or above {MAX_DBM:g} dBm": (_SIGNAL >= MAX_DBM, ("rsrp_dbm",)),
@@ -90,15 +90,12 @@ class Fault:
     unit: str = "row"
 
     def __str__(self) -> str:
-        return f"{self.rows:,} with {self.kind}{self._place}"
-
-    @property
-    def _place(self) -> str:
+        found = f"{self.rows:,} with {self.kind}"
         if self.first_row is None:
-            return ""
+            return found
         file = f" of {self.first_file}" if self.first_file else ""
         value = f": {self.first_value}" if self.first_value else ""
-        return f" (first at {self.unit} {self.first_row:,}{file}{value})"
+        return f"{found} (first at {self.unit} {self.first_row:,}{file}{value})"
 
 
 def fault_kind() -> pl.Expr:
@@ -110,9 +107,7 @@ def fault_kind() -> pl.Expr:
     return pl.coalesce(*kinds).alias("fault")
 
 
-def find_faults(
-    frame: pl.DataFrame, origin: Origin = Origin()
-) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
+def find_faults(frame: pl.DataFrame, origin: Origin) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The sound rows, and the counts of the others. ``frame`` has a ``row`` column."""
     frame = frame.with_columns(fault_kind())
     sound = frame.filter(pl.col("fault").is_null())
@@ -122,19 +117,16 @@ def find_faults(
     return sound.filter(is_new).drop("fault", "row"), count_faults(wrong.lazy(), origin)
 
 
-def count_faults(wrong: pl.LazyFrame, origin: Origin = Origin()) -> tuple[Fault, ...]:
+def count_faults(wrong: pl.LazyFrame, origin: Origin) -> tuple[Fault, ...]:
     """Faulty rows, with their ``fault``, ``row`` and perhaps ``file``, counted by kind."""
     place = [name for name in ("file", "row") if name in wrong.collect_schema()]
-    shown_columns = pl.col(*place, *_WRITTEN)
-    firsts = wrong.group_by("fault").agg(
-        pl.len().alias("rows"), shown_columns.sort_by(place).first()
-    )
-    counted = firsts.sort("fault").collect(engine="streaming")
+    first = pl.col(*place, "time", "lat_deg", "lon_deg", "rsrp_dbm").sort_by(place).first()
+    firsts = wrong.group_by("fault").agg(first, rows=pl.len()).sort("fault")
+    counted = firsts.collect(engine="streaming")
     texts = _texts(counted.select(place), origin.written)
     return tuple(_fault(first, origin, texts) for first in counted.iter_rows(named=True))
 
 
-_WRITTEN = ("time", "lat_deg", "lon_deg", "rsrp_dbm")
 _Texts = Mapping[tuple[str | None, int], Mapping[str, str | None]]
 
 

@@ -15,6 +15,8 @@ from veilmap.errors import UserError, shown
 WGS84_EPSG = 4326
 EARTH_RADIUS_M = 6_371_000.0
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Projection:
@@ -30,7 +32,7 @@ class Projection:
             )
 
     @classmethod
-    def utm_for(cls, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]) -> "Projection":
+    def utm_for(cls, lat_deg: Floats, lon_deg: Floats) -> "Projection":
         """The UTM zone of the points' centre; near the poles the polar projection."""
         middle_lat = float(np.mean(lat_deg))
         if abs(middle_lat) > 84:
@@ -41,13 +43,11 @@ class Projection:
         zone = int((middle_lon + 180) // 6) % 60 + 1
         return cls((32600 if middle_lat >= 0 else 32700) + zone)
 
-    def metres(
-        self, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def metres(self, lat_deg: Floats, lon_deg: Floats) -> Floats:
         """Degrees to ``xy_m``, one row (easting, northing) per point."""
         return np.column_stack(_transformer(WGS84_EPSG, self.epsg).transform(lon_deg, lat_deg))
 
-    def degrees(self, xy_m: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def degrees(self, xy_m: Floats) -> tuple[Floats, Floats]:
         """``xy_m`` to latitude and longitude."""
         x_m, y_m = np.asarray(xy_m, np.float64).T
         lon_deg, lat_deg = _transformer(self.epsg, WGS84_EPSG).transform(x_m, y_m)
@@ -59,33 +59,27 @@ class Projection:
 
 
 @dataclass(frozen=True)
-class Ground:
+class LocalPlane:
     """Metres east and north of a centre, in the UTM zone of the centre."""
 
     middle_deg: tuple[float, float]
 
-    def degrees(self, xy_m: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def degrees(self, xy_m: Floats) -> tuple[Floats, Floats]:
         """Latitude and longitude."""
-        return self._projection.degrees(np.asarray(xy_m) + self._middle_m)
+        projection, middle_m = self._origin
+        return projection.degrees(np.asarray(xy_m) + middle_m)
 
-    def metres(
-        self, lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def metres(self, lat_deg: Floats, lon_deg: Floats) -> Floats:
         """East and north of the centre, one row per place."""
-        return self._projection.metres(lat_deg, lon_deg) - self._middle_m
+        projection, middle_m = self._origin
+        return projection.metres(lat_deg, lon_deg) - middle_m
 
     @property
-    def _projection(self) -> Projection:
-        return Projection.utm_for(*self._middle)
-
-    @property
-    def _middle_m(self) -> NDArray[np.float64]:
-        return self._projection.metres(*self._middle)
-
-    @property
-    def _middle(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        lat_deg, lon_deg = self.middle_deg
-        return np.array([lat_deg]), np.array([lon_deg])
+    def _origin(self) -> tuple[Projection, Floats]:
+        """The zone, and the centre in its metres."""
+        lat_deg, lon_deg = np.reshape(self.middle_deg, (2, 1))
+        projection = Projection.utm_for(lat_deg, lon_deg)
+        return projection, projection.metres(lat_deg, lon_deg)
 
 
 def box_faults(what: str, box: tuple[float, float, float, float]) -> Iterator[UserError]:
@@ -98,14 +92,12 @@ def box_faults(what: str, box: tuple[float, float, float, float]) -> Iterator[Us
         )
 
 
-def distance_m(
-    lat_deg: NDArray[np.float64], lon_deg: NDArray[np.float64], lat0_deg: float, lon0_deg: float
-) -> NDArray[np.float64]:
+def distance_m(lat_deg: Floats, lon_deg: Floats, lat0_deg: float, lon0_deg: float) -> Floats:
     """From one place, on a sphere, good to half a percent."""
     turn_lat, turn_lon = np.radians(lat_deg - lat0_deg) / 2, np.radians(lon_deg - lon0_deg) / 2
     shrink = np.cos(np.radians(lat_deg)) * np.cos(np.radians(lat0_deg))
     half = np.sin(turn_lat) ** 2 + shrink * np.sin(turn_lon) ** 2
-    arc: NDArray[np.float64] = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
+    arc: Floats = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
     return arc
 
 

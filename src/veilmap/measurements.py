@@ -11,24 +11,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from veilmap.errors import UserError, shown
 from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
-from veilmap.geo import Projection, distance_m
+from veilmap.geo import Floats, Projection, distance_m
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
 SCHEMA: dict[str, pl.DataType] = {
     "user": pl.String(),
     "cell": pl.String(),
     "time": pl.Datetime("us", "UTC"),
-    "lat_deg": pl.Float64(),
-    "lon_deg": pl.Float64(),
-    "x_m": pl.Float64(),
-    "y_m": pl.Float64(),
-    "rsrp_dbm": pl.Float64(),
-    "accuracy_m": pl.Float64(),
+    **dict.fromkeys(("lat_deg", "lon_deg", "x_m", "y_m", "rsrp_dbm", "accuracy_m"), pl.Float64()),
 }
 
 
@@ -87,8 +81,8 @@ class Measurements:
             passed_over=passed_over,
             origin=origin,
         )
-        projection, xy_m = _project(sound, source)
-        table = sound.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
+        projection = _projection(sound, source)
+        table = _with_metres(sound, projection)
         table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
         # By all columns, so that the order of a file's lines changes nothing.
         table = table.sort("time", *(name for name in IDENTITY if name != "time"))
@@ -109,7 +103,7 @@ class Measurements:
         return by_size(self.table, "cell")
 
     @property
-    def xy_m(self) -> NDArray[np.float64]:
+    def xy_m(self) -> Floats:
         """Positions in metres of the projection, one row per measurement."""
         return self.table.select("x_m", "y_m").to_numpy()
 
@@ -129,16 +123,13 @@ class Measurements:
 
     def projected(self, projection: Projection) -> "Measurements":
         """The same with positions in metres of another projection."""
-        xy_m = projection.metres(self.table["lat_deg"].to_numpy(), self.table["lon_deg"].to_numpy())
-        table = self.table.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
-        return replace(self, table=table, projection=projection)
+        return replace(self, table=_with_metres(self.table, projection), projection=projection)
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over the values, by which a run recognises its data."""
         digest = hashlib.sha256()
-        for name in ("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm"):
-            column = self.table[name]
+        for column in self.table.select(IDENTITY):
             if column.dtype == pl.String:
                 lengths = column.str.len_bytes().to_numpy()
                 digest.update(lengths.tobytes() + column.str.join("").item().encode())
@@ -159,15 +150,15 @@ def find_cell(cell: str | None, cells: list[str], source: str) -> str:
     The number alone names ``mcc-mnc-number`` and ``xnumber`` too, while no other operator has a
     cell of that number.
     """
-    if cell is None or cell in cells:
-        return cells[0] if cell is None else cell
+    if cell is None:
+        return cells[0]
+    if cell in cells:
+        return cell
     number = cell.removeprefix("x")
     matches = [name for name in cells if name.rpartition("-")[2].removeprefix("x") == number]
     if len(matches) > 1:
-        raise UserError(
-            f"{len(matches)} cells in {source} end in {shown(cell)}; choose one of: "
-            f"{_list(matches)}"
-        )
+        found = f"{len(matches)} cells in {source} end in {shown(cell)}"
+        raise UserError(f"{found}; choose one of: {_list(matches)}")
     if not matches:
         raise UserError(f"no measurement of cell {shown(cell)} in {source}; it has: {_list(cells)}")
     return matches[0]
@@ -199,7 +190,12 @@ def sound_rows(
     return sound, faults
 
 
-def _project(sound: pl.DataFrame, source: str) -> tuple[Projection, NDArray[np.float64]]:
+def _with_metres(table: pl.DataFrame, projection: Projection) -> pl.DataFrame:
+    xy_m = projection.metres(table["lat_deg"].to_numpy(), table["lon_deg"].to_numpy())
+    return table.with_columns(x_m=xy_m[:, 0], y_m=xy_m[:, 1])
+
+
+def _projection(sound: pl.DataFrame, source: str) -> Projection:
     lat_deg, lon_deg = sound["lat_deg"].to_numpy(), sound["lon_deg"].to_numpy()
     # From a point that is near most others, so that outliers are reported and not the others.
     middle = np.argsort(lat_deg)[len(lat_deg) // 2]
@@ -210,32 +206,31 @@ def _project(sound: pl.DataFrame, source: str) -> tuple[Projection, NDArray[np.f
             f"{FARTHEST_M / 1000:g} km from the middle of the data (farthest: "
             f"{away_m.max() / 1000:,.0f} km); choose a region with --box WEST SOUTH EAST NORTH"
         )
-    projection = Projection.utm_for(lat_deg, lon_deg)
-    return projection, projection.metres(lat_deg, lon_deg)
+    return Projection.utm_for(lat_deg, lon_deg)
 
 
 def _invalid(source: str, frame: pl.DataFrame, faults: tuple[Fault, ...]) -> UserError:
     bad = sum(fault.rows for fault in faults)
-    found = f"{source} has {bad:,} invalid of {frame.height:,} rows: {'; '.join(map(str, faults))}"
     drop = "drop them with --drop-invalid or " if bad < frame.height else ""
     return UserError(
-        f"{found}; {_suspicion(frame)}{drop}map other columns (--signal, --lat, --lon, --time)"
+        f"{source} has {bad:,} invalid of {frame.height:,} rows: {'; '.join(map(str, faults))}; "
+        f"{_suspicion(frame)}{drop}map other columns (--signal, --lat, --lon, --time)"
     )
 
 
 def _suspicion(frame: pl.DataFrame) -> str:
     """A hint if all rows are wrong in the same way."""
     signal, lat, lon = (frame[name].drop_nulls() for name in ("rsrp_dbm", "lat_deg", "lon_deg"))
-    texts = []
+    hint = ""
     if len(signal) and (signal >= 0).all():
-        texts.append(
+        hint += (
             "no signal is negative, so it is no RSRP in dBm (of LTE's ASU it is ASU - 140): "
-            "convert it"
+            "convert it; "
         )
     swapped = (frame["lat_deg"].abs() > 90) & (frame["lon_deg"].abs() <= 90)
     if swapped.any() and swapped.sum() == ((lat.abs() > 90) | (lon.abs() > 180)).sum():
-        texts.append("latitude and longitude look swapped: name each with --lat and --lon")
-    return "".join(f"{text}; " for text in texts)
+        hint += "latitude and longitude look swapped: name each with --lat and --lon; "
+    return hint
 
 
 def _list(cells: list[str]) -> str:

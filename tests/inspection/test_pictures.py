@@ -6,9 +6,9 @@ from PIL import Image
 
 from tests.inspection.tables import measured, steps
 from veilmap.errors import UserError
-from veilmap.inspection.draw_maps import round_step
-from veilmap.inspection.draw_top_cells import decades_around
+from veilmap.inspection.maps import round_step
 from veilmap.inspection.pictures import PICTURES, write_pictures
+from veilmap.inspection.top_cells import decades_around
 
 HEX = "22223276ea84bbce3a62073c164391fd"
 CASES = {

@@ -97,7 +97,7 @@ def test_which_files_go_together(case, monkeypatch, tmp_path):
 
     monkeypatch.setattr("veilmap.sources.gathering.batches", told)
     monkeypatch.setattr(
-        "veilmap.sources.gathering.Gathered.add", lambda self, piece: alone.append("alone")
+        "veilmap.sources.gathering.PieceReader.add", lambda self, piece: alone.append("alone")
     )
     path = fakes.zipped(tmp_path / "up.zip", {"a.csv": PLAIN, "b.csv": content, "c.csv": PLAIN})
     outcome(path)
@@ -128,7 +128,7 @@ def test_rows_that_polars_counts_in_another_way_are_not_alike():
     table = pl.read_csv(csv(row(), row()), infer_schema=False)
     roles = {"time": "time", "user": "user"}
     for counts in ((1, 1), (2, 1)):
-        alike = csv_batching.are_alike(table, roles, csv_batching.Places(("a", "b"), counts), ())
+        alike = csv_batching.are_alike(table, roles, sum(counts), ())
         assert alike is (sum(counts) == 2)
 
 

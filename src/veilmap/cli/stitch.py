@@ -12,16 +12,17 @@ from veilmap.cli.file_options import ReadingOptions
 from veilmap.errors import UserError
 from veilmap.files import refuse_taken
 from veilmap.measurements import Measurements
-from veilmap.sources import radiocells, towercollector
+from veilmap.sources import radiocells
 from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, readable
 from veilmap.sources.stitch import Stitched, Stitching, stitch
+from veilmap.sources.table_formats import TOWER_COLLECTOR
 from veilmap.wording import counted
 
 TABLES = ("CSV", "Parquet")
 RADIOCELLS = radiocells.FORMAT.name
-WITH_DEVICE = (RADIOCELLS, towercollector.FORMAT.name)
+WITH_DEVICE = (RADIOCELLS, TOWER_COLLECTOR.name)
 
 
 def stitch_(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from veilmap.sources.unpacking import CHUNK_BYTES, Budget, Spending
+from veilmap.sources.unpacking import Budget, MeteredFile
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -44,8 +44,7 @@ def unpack(packed: bytes) -> dict[str, NDArray[Any]]:
 
 def _content(archive: ZipFile, name: str, budget: Budget) -> bytes:
     with archive.open(name) as file:
-        unpacked = Spending(file, budget)
-        return b"".join(iter(lambda: unpacked.read(CHUNK_BYTES), b""))
+        return b"".join(MeteredFile(file, budget).chunks())
 
 
 def _array(content: bytes) -> NDArray[Any]:

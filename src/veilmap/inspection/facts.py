@@ -15,6 +15,7 @@ from pyproj import Geod
 
 from veilmap.errors import UserError
 from veilmap.faults import (
+    BAD_NAME,
     DUPLICATE,
     IDENTITY,
     MAX_DBM,
@@ -22,11 +23,9 @@ from veilmap.faults import (
     Fault,
     count_faults,
     fault_kind,
-    is_misread,
-    is_no_name,
 )
 from veilmap.rounds import parse_interval, round_numbers
-from veilmap.sources.columns import Columns
+from veilmap.sources.columns import Columns, Roles
 from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, readable
@@ -92,7 +91,7 @@ def inspect(
             f"{source} has no valid measurement ({why}); check the columns it is read by "
             f"({_roles(scanned.roles)})"
         )
-    return tally.conclude(source, faults, passed_over, scanned)
+    return tally.conclude(source, scanned, faults, passed_over)
 
 
 class _Tally:
@@ -106,8 +105,7 @@ class _Tally:
 
     def add(self, chunk: pl.DataFrame) -> None:
         facts, times = chunk.select(_FACTS), chunk.group_by("user", "cell").agg("time")
-        named = not times.select(pl.any_horizontal(*_BAD_NAMES).any()).item()
-        if not (named and facts.select(_PLAINLY_SOUND).item()):
+        if times.select(BAD_NAME.any()).item() or not facts.select(_PLAINLY_SOUND).item():
             self.suspicious = True
             chunk = chunk.filter(fault_kind().is_null())
             facts, times = chunk.select(_FACTS), chunk.group_by("user", "cell").agg("time")
@@ -117,11 +115,7 @@ class _Tally:
             self._hashes.append(chunk.select(pl.struct(IDENTITY).hash()).to_series())
 
     def conclude(
-        self,
-        source: str,
-        faults: tuple[Fault, ...],
-        passed_over: tuple[Fault, ...],
-        scanned: Scan,
+        self, source: str, scanned: Scan, faults: tuple[Fault, ...], passed_over: tuple[Fault, ...]
     ) -> Inspection:
         times = pl.concat(self._times)
         counts = times.group_by("user", "cell").agg(pl.col("time").list.len().sum().alias("rows"))
@@ -145,9 +139,9 @@ class _Tally:
             faults=faults,
             users=counts["user"].n_unique(),
             cells=counts["cell"].n_unique(),
-            first=facts["first"],
-            last=facts["last"],
-            extent_km=_extent_km(facts | _across_the_date_line(facts, scanned.table)),
+            first=facts["least_time"],
+            last=facts["most_time"],
+            extent_km=_extent_km(facts, scanned.table),
             mean_dbm=facts["mean_dbm"],
             std_dbm=max(facts["mean_square"] - facts["mean_dbm"] ** 2, 0.0) ** 0.5,
             unknown_accuracy=facts["unknown_accuracy"],
@@ -158,41 +152,32 @@ class _Tally:
         )
 
 
-_BAD_NAMES = [is_bad(name) for is_bad in (is_no_name, is_misread) for name in ("user", "cell")]
-_LAT, _LON, _SIGNAL = pl.col("lat_deg"), pl.col("lon_deg"), pl.col("rsrp_dbm")
+_SIGNAL = pl.col("rsrp_dbm")
+_RANGED = pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm")
 _FACTS = [
     pl.len().alias("rows"),
-    pl.col("time").min().alias("first"),
-    pl.col("time").max().alias("last"),
-    _LAT.min().alias("south"),
-    _LAT.max().alias("north"),
-    _LON.min().alias("west"),
-    _LON.max().alias("east"),
+    _RANGED.min().name.prefix("least_"),
+    _RANGED.max().name.prefix("most_"),
     _SIGNAL.mean().alias("mean_dbm"),
     (_SIGNAL**2).mean().alias("mean_square"),
-    _SIGNAL.min().alias("weakest"),
-    _SIGNAL.max().alias("strongest"),
     pl.col("accuracy_m").null_count().alias("unknown_accuracy"),
-    pl.sum_horizontal(
-        pl.col("user", "cell", "time", "lat_deg", "lon_deg", "rsrp_dbm").null_count()
-    ).alias("nulls"),
+    pl.sum_horizontal(pl.col(IDENTITY).null_count()).alias("nulls"),
 ]
 # Enough to be sure that no row of a chunk has a fault, and far cheaper than checking each row.
-_PLAINLY_SOUND = (
-    (pl.col("nulls") == 0)
-    & ((pl.col("south") > 0) | (pl.col("north") < 0) | (pl.col("west") > 0) | (pl.col("east") < 0))
-    & (pl.col("south") >= -90)
-    & (pl.col("north") <= 90)
-    & (pl.col("west") >= -180)
-    & (pl.col("east") <= 180)
-    & (pl.col("weakest") > MIN_DBM)
-    & (pl.col("strongest") < MAX_DBM)
+_PLAINLY_SOUND = pl.all_horizontal(
+    pl.col("nulls") == 0,
+    # All on one side of the equator or of the meridian, so none at (0, 0).
+    pl.any_horizontal(pl.col("^least_l.*$") > 0, pl.col("^most_l.*$") < 0),
+    pl.col("^.*_lat_deg$").abs() <= 90,
+    pl.col("^.*_lon_deg$").abs() <= 180,
+    pl.col("least_rsrp_dbm") > MIN_DBM,
+    pl.col("most_rsrp_dbm") < MAX_DBM,
 )
 _WEIGHT = pl.col("rows") / pl.col("rows").sum()
 _MERGED_FACTS = [
     pl.col("rows", "unknown_accuracy").sum(),
-    pl.col("first", "south", "west").min(),
-    pl.col("last", "north", "east").max(),
+    pl.col("^least_.*$").min(),
+    pl.col("^most_.*$").max(),
     (pl.col("mean_dbm", "mean_square") * _WEIGHT).sum(),
 ]
 
@@ -203,30 +188,28 @@ def _first_faults(scanned: Scan) -> tuple[Fault, ...]:
     return count_faults(wrong, scanned.origin)
 
 
-def _roles(roles: Mapping[str, str | None]) -> str:
-    return ", ".join(
-        f"{role.removesuffix('_column')} = {name or 'none'}" for role, name in roles.items()
-    )
+def _roles(roles: Roles) -> str:
+    texts = (f"{role.removesuffix('_column')} = {name or 'none'}" for role, name in roles.items())
+    return ", ".join(texts)
 
 
-def _across_the_date_line(facts: dict[str, float], rows: pl.LazyFrame) -> dict[str, float]:
-    """West and east counted beyond 180°, where that is the narrower way; one more pass if so."""
-    if facts["east"] - facts["west"] <= 180:
-        return {}
-    lon = _LON.filter(fault_kind().is_null()) % 360
-    bounds = rows.select(lon.min().alias("west"), lon.max().alias("east"))
-    west, east = bounds.collect(engine="streaming").row(0)
-    return {"west": west, "east": east} if east - west < facts["east"] - facts["west"] else {}
-
-
-def _extent_km(facts: dict[str, float]) -> tuple[float, float]:
+def _extent_km(facts: dict[str, float], rows: pl.LazyFrame) -> tuple[float, float]:
     """East-west along the middle latitude, and north-south, on the ellipsoid."""
     earth = Geod(ellps="WGS84")
-    middle = (facts["south"] + facts["north"]) / 2
-    lons = np.linspace(facts["west"], facts["east"], 5)
-    width_m = earth.line_length(lons, np.full(5, middle))
-    height_m = earth.line_length([0, 0], [facts["south"], facts["north"]])
-    return width_m / 1000, height_m / 1000
+    south, north = facts["least_lat_deg"], facts["most_lat_deg"]
+    west, east = facts["least_lon_deg"], facts["most_lon_deg"]
+    if east - west > 180:
+        west, east = min((west, east), _across_the_date_line(rows), key=np.ptp)
+    lons = np.linspace(west, east, 5)
+    width_m = earth.line_length(lons, np.full(5, (south + north) / 2))
+    return width_m / 1000, earth.line_length([0, 0], [south, north]) / 1000
+
+
+def _across_the_date_line(rows: pl.LazyFrame) -> tuple[float, float]:
+    """West and east counted beyond 180°; one more pass."""
+    lon = pl.col("lon_deg").filter(fault_kind().is_null()) % 360
+    west, east = rows.select(west=lon.min(), east=lon.max()).collect(engine="streaming").row(0)
+    return west, east
 
 
 def _count_rounds(times: pl.Series, timezone: str) -> tuple[RoundCount, ...]:

@@ -9,13 +9,10 @@ from matplotlib.figure import Figure
 
 from veilmap.canvas import png
 from veilmap.files import PRIVATE, write_whole
-from veilmap.inspection.draw_maps import draw_maps
-from veilmap.inspection.draw_similarity import draw_similarity
-from veilmap.inspection.draw_top_cells import draw_top_cells
 from veilmap.inspection.labels import labels
-from veilmap.inspection.maps import each_user, overview
-from veilmap.inspection.similarity import similarity
-from veilmap.inspection.top_cells import top_cells
+from veilmap.inspection.maps import draw_maps, each_user, overview
+from veilmap.inspection.similarity import draw_similarity, similarity
+from veilmap.inspection.top_cells import draw_top_cells, top_cells
 from veilmap.measurements import Measurements
 
 

@@ -1,7 +1,7 @@
 """Which column of a file plays which role."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 
@@ -9,6 +9,9 @@ from veilmap.errors import UserError, shown
 
 NO_COLUMN = "none"
 FILE = "file"  # of several files: the name of the file of a row
+ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
+
+Roles = Mapping[str, str | None]  # role → column; None where the role has no column
 
 # Role → the usual names, best first, compared without case, spaces and punctuation.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -50,24 +53,19 @@ class Columns:
     accuracy: str | None = None
     cell_column: str | None = None
 
-    def resolve(
-        self, header: Sequence[str], source: str, known: "Columns | None" = None
-    ) -> dict[str, str | None]:
-        """Role → column of the file; None where the role has no column.
+    def resolve(self, header: Sequence[str], source: str, known: "Columns | None" = None) -> Roles:
+        """Match the columns of a file to their roles.
 
         ``known`` are the columns of a known format: they come after the user's own and before the
         guesses. Such a format may have no user: then all rows are one user's.
         """
-        roles = {role.name: self._find(role.name, header, known) for role in fields(self)}
-        lacking = [
-            self._lack(role, header)
-            for role, name in roles.items()
-            if name is None and self._is_needed(role, known)
-        ]
+        matches = {role.name: self._match(role.name, header, known) for role in fields(self)}
+        lacking = [lack for _, lack in matches.values() if lack]
         if lacking:
             raise UserError(
                 f"{source} has no column {', none '.join(lacking)}; it has: {_list(header)}"
             )
+        roles = {role: name for role, (name, _) in matches.items()}
         for one, other in combinations(("time", "lat", "lon", "signal"), 2):
             if roles[one] == roles[other]:
                 raise UserError(
@@ -76,30 +74,29 @@ class Columns:
                 )
         return roles
 
-    def _find(self, role: str, header: Sequence[str], known: "Columns | None") -> str | None:
+    def _match(
+        self, role: str, header: Sequence[str], known: "Columns | None"
+    ) -> tuple[str | None, str]:
+        """The column of a role, and what is missing if it needs one and has none."""
         wanted: str | None = getattr(self, role)
         if wanted is not None:
-            return wanted if wanted in header else None
+            if wanted in header:
+                return wanted, ""
+            return None, "" if wanted == NO_COLUMN and role in REPLACEABLE else shown(wanted)
         usual = getattr(known, role, None)
-        return usual if usual in header else _guess(role, header)
+        name = usual if usual in header else _guess(role, header)
+        can_lack = role in OPTIONAL or (role == "user" and known is not None)
+        return name, "" if name is not None or can_lack else _lack(role, header)
 
-    def _is_needed(self, role: str, known: "Columns | None") -> bool:
-        wanted: str | None = getattr(self, role)
-        if wanted is not None:
-            return not (wanted == NO_COLUMN and role in REPLACEABLE)
-        return not (role in OPTIONAL or (role == "user" and known is not None))
 
-    def _lack(self, role: str, header: Sequence[str]) -> str:
-        """Which column is missing, and how to name another."""
-        wanted: str | None = getattr(self, role)
-        if wanted is not None:
-            return shown(wanted)
-        option = "--" + role.replace("_", "-")
-        instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
-        if role == "user" and FILE in header:
-            instead += f", or {option} {FILE} to make every file a user"
-        word = role.removesuffix("_column")
-        return f"that looks like the {word} (name it with {option} COLUMN{instead})"
+def _lack(role: str, header: Sequence[str]) -> str:
+    """Which column is missing, and how to name it."""
+    option = "--" + role.replace("_", "-")
+    instead = f", or {option} {NO_COLUMN} if there is only one" if role in REPLACEABLE else ""
+    if role == "user" and FILE in header:
+        instead += f", or {option} {FILE} to make every file a user"
+    word = role.removesuffix("_column")
+    return f"that looks like the {word} (name it with {option} COLUMN{instead})"
 
 
 def _guess(role: str, header: Sequence[str]) -> str | None:

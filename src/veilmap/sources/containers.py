@@ -17,7 +17,7 @@ from typing import IO, Self, cast
 
 from veilmap.errors import UserError, shown
 from veilmap.sources.piece import Piece
-from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, Spending, gunzip
+from veilmap.sources.unpacking import CHUNK_BYTES, GZIP, Budget, MeteredFile, gunzip
 
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError,
@@ -37,22 +37,16 @@ EXTENSIONS = (
 )  # fmt: skip
 
 
-def pieces(path: Path) -> Iterator[Piece]:
-    """The files of a folder or archive, or the path itself if it is one; skips hidden files.
+def files_within(path: Path) -> Iterator[Piece] | None:
+    """The files of a folder or archive but for hidden ones; None if the path is another file.
 
     Raises:
         UserError: an archive is cut off, a bomb, or has members that point outside of it.
     """
-    piece = Piece(path.name, path)
     if path.is_dir():
         return _of_folder(path)
-    archive = _archive(piece)
-    return archive(path, path.name) if archive else iter([piece])
-
-
-def is_container(path: Path) -> bool:
-    """Whether the path holds files: a folder, a zip or a tar, by its content."""
-    return path.is_dir() or _archive(Piece(path.name, path)) is not None
+    archive = _archive(Piece(path.name, path))
+    return archive(path, path.name) if archive else None
 
 
 def _archive(piece: Piece) -> Callable[[Path, str], Iterator[Piece]] | None:
@@ -70,7 +64,7 @@ def _of_folder(folder: Path) -> Iterator[Piece]:
             yield from _of_file(path, name, folder)
     for error in unlisted:
         name = Path(error.filename).relative_to(folder).as_posix()
-        yield Piece(name, UserError(f"{name} cannot be listed ({error.strerror}); allow it"))
+        yield _unreadable(name, f"cannot be listed ({error.strerror}); allow it")
 
 
 def _of_file(path: Path, name: str, folder: Path) -> Iterator[Piece]:
@@ -108,22 +102,19 @@ def _of_zip(path: Path, name: str) -> Iterator[Piece]:
 
 
 def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> Piece:
+    name = member.filename
     if member.flag_bits & _ENCRYPTED:
-        fault = UserError(f"{member.filename} is encrypted; unpack it with its password first")
-        return Piece(member.filename, fault)
+        return _unreadable(name, "is encrypted; unpack it with its password first")
     if member.compress_type not in _IN_PIECES:
-        fault = UserError(f"{member.filename} is packed in a rare way; pack it as plain zip does")
-        return Piece(member.filename, fault)
+        return _unreadable(name, "is packed in a rare way; pack it as plain zip does")
     try:
         with archive.open(member) as file:
-            unpacked = Spending(file, budget)
-            content = b"".join(iter(lambda: unpacked.read(CHUNK_BYTES), b""))
+            content = b"".join(MeteredFile(file, budget).chunks())
     except UserError:
         raise
     except (*_BROKEN, ValueError) as error:
-        fault = UserError(f"{member.filename} is broken in the zip ({error}); pack it again")
-        return Piece(member.filename, fault)
-    return _member(member.filename, content, budget)
+        return _unreadable(name, f"is broken in the zip ({error}); pack it again")
+    return _member(name, content, budget)
 
 
 def _of_tar(path: Path, name: str) -> Iterator[Piece]:
@@ -131,13 +122,11 @@ def _of_tar(path: Path, name: str) -> Iterator[Piece]:
     with path.open("rb") as packed:
         is_packed = packed.read(2) == GZIP
         packed.seek(0)
-        unpacked = Spending(gzip.GzipFile(fileobj=packed) if is_packed else packed, budget)
+        unpacked = MeteredFile(gzip.GzipFile(fileobj=packed) if is_packed else packed, budget)
+        stream = cast("IO[bytes]", unpacked)
         try:
-            stream = cast("IO[bytes]", unpacked)
             with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
-                for member in archive:
-                    budget.meet_member()
-                    yield from _tar_member(archive, member, name, budget)
+                yield from _tar_members(archive, name, budget)
                 _refuse_unfinished(cast("IO[bytes]", archive.fileobj))
         except _BROKEN as error:
             raise UserError(
@@ -156,24 +145,20 @@ class _Member(tarfile.TarInfo):
         return header
 
 
-def _tar_member(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, budget: Budget
-) -> Iterator[Piece]:
-    is_plain = (member.isreg() and not member.issparse()) or member.isdir()
-    _refuse_hostile(member.name, name, "" if is_plain else "a link, device or sparse file")
-    file = archive.extractfile(member)
-    if file is not None and not _is_hidden(member.name):
-        yield _member(str(PurePosixPath(member.name)), file.read(), budget)
+def _tar_members(archive: tarfile.TarFile, name: str, budget: Budget) -> Iterator[Piece]:
+    for member in archive:
+        budget.meet_member()
+        is_plain = (member.isreg() and not member.issparse()) or member.isdir()
+        _refuse_hostile(member.name, name, "" if is_plain else "a link, device or sparse file")
+        file = archive.extractfile(member)
+        if file is not None and not _is_hidden(member.name):
+            yield _member(str(PurePosixPath(member.name)), file.read(), budget)
 
 
 def _refuse_unfinished(rest: IO[bytes]) -> None:
     """A tar ends in zeros; the library also takes a broken or missing header for the end."""
-    ending = rest.read(CHUNK_BYTES)
-    is_finished = bool(ending)
-    while ending:
-        is_finished = is_finished and not ending.strip(b"\0")
-        ending = rest.read(CHUNK_BYTES)
-    if not is_finished:
+    are_zeros = [not chunk.strip(b"\0") for chunk in iter(lambda: rest.read(CHUNK_BYTES), b"")]
+    if not are_zeros or not all(are_zeros):
         raise tarfile.ReadError("it does not end as a tar does")
 
 
@@ -188,7 +173,11 @@ def _member(name: str, content: bytes, budget: Budget) -> Piece:
     piece = Piece(name, content, budget)
     if _archive(piece) is None:
         return piece
-    return Piece(name, UserError(f"{name} is an archive inside an archive; unpack it first"))
+    return _unreadable(name, "is an archive inside an archive; unpack it first")
+
+
+def _unreadable(name: str, why: str) -> Piece:
+    return Piece(name, UserError(f"{name} {why}"))
 
 
 def _refuse_hostile(member: str, archive: str, kind: str) -> None:

@@ -4,39 +4,19 @@ How a file is read depends on its first rows. So files are batched only if all t
 and each of them alone would be read in the same way; others are read alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.sources.columns import FILE
+from veilmap.sources.columns import FILE, ROW, Roles
 from veilmap.sources.piece import HEAD_BYTES, Piece
 
 MOST_FILES = 500
 _NUMBER = r"^-?\d+(\.\d+)?$"
-_WHOLE_FLOAT = r"^-?\d+\.0$"
-_EDGE = r"^\s|\s$"
+_PADDED_OR_WHOLE_FLOAT = r"^\s|\s$|^-?\d+\.0$"
 # Year, month, day in this order, or seconds or milliseconds since 1970: the shape tells which.
 _PLAIN_TIME = r"^(0000-00-00|0000000000$|0000000000000$)"
-
-
-@dataclass(frozen=True)
-class Places:
-    """The file of each row of the joint table: the number of rows of each file, in order."""
-
-    names: tuple[str, ...]
-    counts: tuple[int, ...]
-
-    @property
-    def rows(self) -> int:
-        return sum(self.counts)
-
-    def number(self, table: pl.LazyFrame, row: str) -> pl.LazyFrame:
-        """Add the file of each row and its line there; the header is line 1."""
-        files = pl.LazyFrame({FILE: self.names, row: self.counts})
-        lines = files.with_columns(pl.int_ranges(2, pl.col(row) + 2, dtype=pl.UInt32).alias(row))
-        return pl.concat([lines.explode(row), table], how="horizontal")
 
 
 def batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
@@ -54,31 +34,30 @@ def batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield waiting
 
 
-def join(batch: Sequence[Piece]) -> tuple[Piece, Places]:
-    """The files of a batch as one file under their common header."""
+def join(batch: Sequence[Piece]) -> tuple[Piece, pl.DataFrame]:
+    """The files of a batch as one file under their common header, and each row's file and line."""
     heads, bodies = zip(*(piece.head.split(b"\n", 1) for piece in batch), strict=True)
     bodies = tuple(body if body.endswith(b"\n") else body + b"\n" for body in bodies)
-    counts = tuple(body.count(b"\n") for body in bodies)
-    places = Places(tuple(piece.name for piece in batch), counts)
-    return Piece(batch[0].name, b"\n".join([heads[0], b"".join(bodies)])), places
+    counts = [body.count(b"\n") for body in bodies]
+    files = pl.DataFrame({FILE: [piece.name for piece in batch], ROW: counts})
+    # The header is line 1.
+    lines = files.with_columns(pl.int_ranges(2, pl.col(ROW) + 2, dtype=pl.UInt32).alias(ROW))
+    joint = Piece(batch[0].name, heads[0] + b"\n" + b"".join(bodies))
+    return joint, lines.explode(ROW)
 
 
-def are_alike(
-    texts: pl.DataFrame, roles: Mapping[str, str | None], places: Places, numbers: Sequence[str]
-) -> bool:
+def are_alike(texts: pl.DataFrame, roles: Roles, rows: int, numbers: Sequence[str]) -> bool:
     """Whether every row is so plain that it is read in the same way in any company."""
-    if texts.height != places.rows:
+    if texts.height != rows:
         return False
     names = {role: name for role, name in roles.items() if name is not None and name != FILE}
-    plain = [pl.col(names["time"]).str.replace_all(r"\d", "0").n_unique() == 1]
-    plain += [pl.col(names["time"]).str.replace_all(r"\d", "0").str.contains(_PLAIN_TIME).all()]
-    for role in numbers:
-        if role in names:
-            plain += [pl.col(names[role]).str.contains(_NUMBER).all()]
-    for role in ("user", "cell_column"):
-        if role in names:
-            column = pl.col(names[role]).str
-            plain += [~(column.contains(_EDGE) | column.contains(_WHOLE_FLOAT)).any()]
+    time = pl.col(names["time"]).str.replace_all(r"\d", "0")
+    plain = [time.n_unique() == 1, time.str.contains(_PLAIN_TIME).all()]
+    for role, name in names.items():
+        if role in numbers:
+            plain.append(pl.col(name).str.contains(_NUMBER).all())
+        elif role != "time":
+            plain.append(~pl.col(name).str.contains(_PADDED_OR_WHOLE_FLOAT).any())
     return bool(texts.select(pl.all_horizontal(plain)).item())
 
 
@@ -93,7 +72,7 @@ def _header(piece: Piece) -> bytes | None:
     is_plain = content.isascii() and not any(sign in content for sign in (b'"', b"\r", b"\0"))
     if not (is_whole and is_plain and body and header[:1].isalpha()):
         return None
-    widths = {sign: header.count(sign) for sign in (b",", b";", b"\t", b"|")}
-    sign = max(widths, key=lambda each: widths[each])
-    is_straight = all(line.count(sign) == widths[sign] for line in body.splitlines())
-    return header if widths[sign] and is_straight else None
+    delimiter = max((b",", b";", b"\t", b"|"), key=header.count)
+    width = header.count(delimiter)
+    is_straight = all(line.count(delimiter) == width for line in body.splitlines())
+    return header if width and is_straight else None

@@ -46,9 +46,9 @@ class Format:
         """Whether a table with these columns is of this format."""
         return set(self.signature) <= set(header)
 
-    def complete(self, raw: pl.LazyFrame, header: Collection[str]) -> pl.LazyFrame:
+    def complete(self, raw: pl.LazyFrame) -> pl.LazyFrame:
         """With all columns that the roles may name."""
-        lacking = [name for name in self.optional if name not in header]
+        lacking = set(self.optional) - set(raw.collect_schema())
         empty = {name: pl.lit(None, pl.String) for name in lacking}
         return raw.with_columns(**empty).with_columns(**self.derived)
 

@@ -89,7 +89,7 @@ def _content(piece: Piece) -> Iterator[Bytes]:
 def _index(content: Bytes) -> Mapping[int, Any]:
     """FileMetaData: 2 the schema, 4 the row groups (each 1 its columns, 3 its number of rows)."""
     end = len(content) - 8  # its length and the magic
-    size = sum(content[end + place] << 8 * place for place in range(4)) if end > 0 else 0
+    size = int.from_bytes(content[end : end + 4], "little") if end > 0 else 0
     if not 0 < size <= end:
         raise ValueError("it is cut off")
     if size > MOST_INDEX_BYTES:

@@ -4,7 +4,6 @@ import gzip
 import io
 import os
 import zlib
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +35,7 @@ class Piece:
     @cached_property
     def head(self) -> bytes:
         """The first 64 KB, unpacked."""
-        with closing(self._open()) as file:
+        with self._open() as file:
             if not self.is_packed:
                 return file.read(HEAD_BYTES)
             try:
@@ -48,7 +47,7 @@ class Piece:
 
     @cached_property
     def is_packed(self) -> bool:
-        with closing(self._open()) as file:
+        with self._open() as file:
             return isinstance(self.content, Path) and file.read(2) == GZIP
 
     @property
@@ -58,41 +57,32 @@ class Piece:
 
     def read(self) -> bytes:
         """All of it, unpacked."""
-        with closing(self.unpacked()._open()) as file:
+        with self.unpacked()._open() as file:
             return file.read()
 
     def unpacked(self) -> "Piece":
         """The same, in memory if it is packed on disk."""
         if not self.is_packed:
             return self
-        budget = self._own_budget
-        with closing(self._open()) as file:
+        with self._open() as file:
+            budget = Budget(self.name, os.fstat(file.fileno()).st_size)
             return Piece(self.name, b"".join(gunzip(file, self.name, budget)), budget)
 
     def check(self) -> None:
         """Read a packed file through once, to check that it is whole and within the budget."""
         if self.is_packed:
-            with closing(self._open()) as file:
-                for _ in gunzip(file, self.name, self._own_budget):
+            with self._open() as file:
+                budget = Budget(self.name, os.fstat(file.fileno()).st_size)
+                for _ in gunzip(file, self.name, budget):
                     pass
 
     @property
     def for_polars(self) -> Path | io.BytesIO:
-        if isinstance(self.content, bytes):
-            return io.BytesIO(self.content)
         # Polars does not take paths that are not UTF-8.
-        is_utf8 = str(self._path).encode(errors="replace") == os.fsencode(self._path)
-        return self._path if is_utf8 else io.BytesIO(self.read())
-
-    @property
-    def _own_budget(self) -> Budget:
-        return Budget(self.name, self._path.stat().st_size)
-
-    @property
-    def _path(self) -> Path:
-        if not isinstance(self.content, Path):
-            raise TypeError(f"{self.name} is not on disk")
-        return self.content
+        path = self.content
+        if isinstance(path, Path) and str(path).encode(errors="replace") == os.fsencode(path):
+            return path
+        return io.BytesIO(self.read())
 
     def _open(self) -> IO[bytes]:
         if isinstance(self.content, UserError):

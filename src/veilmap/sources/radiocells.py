@@ -31,14 +31,12 @@ FORMAT = Format(
     neighbour=pl.col("element") == "gsmneighbour",
     one_file_per_upload=True,
 )
+_OF_SCAN = ("device", "time", "lat", "lng", "accuracy")
+_OF_CELL = ("mcc", "mnc", "lac", "id", "ss", "act")
 SCHEMA: dict[str, pl.DataType] = {
     "row": pl.UInt32(),
-    **dict.fromkeys(
-        ("device", "time", "lat", "lng", "accuracy", "element", "mcc", "mnc", "lac", "id", "ss",
-         "act"),
-        pl.String(),
-    ),
-}  # fmt: skip
+    **dict.fromkeys((*_OF_SCAN, "element", *_OF_CELL), pl.String()),
+}
 
 # What distinguishes phones in uploads.
 DEVICE = ("manufacturer", "model", "revision", "swid", "swver")
@@ -49,9 +47,7 @@ _DEEPEST = 20
 LONGEST = 1000
 # Where a log has no exportver: version of the logger → the fixes whose lat and lng are swapped.
 _SWAPPED = {
-    "00.6.00": ("begin", "end", ""),
-    "00.6.01": ("begin", "end", ""),
-    "00.6.02": ("begin", "end", ""),
+    **dict.fromkeys(("00.6.00", "00.6.01", "00.6.02"), ("begin", "end", "")),
     "00.7.00": ("end",),
 }
 
@@ -121,8 +117,7 @@ class _Log:
                 "leave it out"
             )
         for line, name, cell in self._cells:
-            values = (cell.get(each) for each in ("mcc", "mnc", "lac", "id", "ss", "act"))
-            self.rows.append((line, *place, name, *values))
+            self.rows.append((line, *place, name, *map(cell.get, _OF_CELL)))
 
     def refuse_doctype(self, *_: object) -> None:
         raise UserError(

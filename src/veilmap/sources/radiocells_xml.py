@@ -23,6 +23,11 @@ ZIP = ".zip"
 _UNIX = 3
 # Android's signal level, ASU, is RSRP plus this.
 _ASU_OF_0_DBM = 140
+_FIX = '  <gps time="{}" lng="{}" lat="{}" alt="0.0" hdg="0.0" spe="0.0" accuracy="{}" type='
+_SERVING = (
+    f'  <gsmserving mcc="{MCC}" mnc="{MNC}" lac="{LAC}" id="{{}}" act_id="{{}}" rnc="-1" '
+    'psc="-1" ss="{}" act="LTE" rxlev="{}"/>'
+)
 
 
 def write_upload_files(rows: pl.DataFrame, out: Path, *, timezone: str) -> int:
@@ -47,33 +52,16 @@ def _files(rows: pl.DataFrame, timezone: str) -> Iterator[tuple[str, bytes]]:
     by_file = texts.group_by("file", maintain_order=True)
     for row in by_file.agg(pl.col(*DEVICE).first(), "scan").iter_rows(named=True):
         device = " ".join(f"{name}={quoteattr(row[name])}" for name in DEVICE)
-        lines = [
-            '<?xml version="1.0" encoding="UTF-8" ?>',
-            f"<logfile {device} exportver={quoteattr(row['swver'])}>",
-            *row["scan"],
-            "</logfile>",
-        ]
-        yield row["file"], ("\n".join(lines) + "\n").encode()
+        start = f"<logfile {device} exportver={quoteattr(row['swver'])}>"
+        lines = ['<?xml version="1.0" encoding="UTF-8" ?>', start, *row["scan"], "</logfile>\n"]
+        yield row["file"], "\n".join(lines).encode()
 
 
 def _scan(rows: pl.DataFrame, timezone: str) -> pl.Expr:
     time = pl.col("time").dt.convert_time_zone(timezone).dt.to_string("%Y%m%d%H%M%S")
-    fix = pl.format(
-        '  <gps time="{}" lng="{}" lat="{}" alt="0.0" hdg="0.0" spe="0.0" accuracy="{}" type=',
-        time,
-        "lon_deg",
-        "lat_deg",
-        "accuracy_m",
-    )
+    fix = pl.format(_FIX, time, "lon_deg", "lat_deg", "accuracy_m")
     number, dbm = _cell_number(rows["cell"]), pl.col("rsrp_dbm").cast(pl.Int64)
-    serving = pl.format(
-        f'  <gsmserving mcc="{MCC}" mnc="{MNC}" lac="{LAC}" id="{{}}" act_id="{{}}" rnc="-1" '
-        'psc="-1" ss="{}" act="LTE" rxlev="{}"/>',
-        number,
-        number,
-        dbm,
-        dbm + _ASU_OF_0_DBM,
-    )
+    serving = pl.format(_SERVING, number, number, dbm, dbm + _ASU_OF_0_DBM)
     scan = '<scan time="{}">\n{}"begin" />\n{}\n{}"end" />\n</scan>'
     return pl.format(scan, time, fix, serving, fix)
 

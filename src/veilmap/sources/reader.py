@@ -29,14 +29,12 @@ def read(
     scanned = scan(data, columns, reading)
     source = Path(data).name
     with readable(source):
-        frame = collected(scanned.table, source)
-        passed_over = scanned.count_passed_over()
         return Measurements.of(
-            frame,
+            collected(scanned.table, source),
             timezone=scanned.timezone,
             source=source,
             drop_invalid=reading.drop_invalid,
-            passed_over=passed_over,
+            passed_over=scanned.count_passed_over(),
             left_out=scanned.left_out,
             origin=scanned.origin,
             read_with={"path": str(data), "columns": plain(columns), "reading": plain(reading)},
@@ -45,17 +43,15 @@ def read(
 
 def scan(data: str | Path, columns: Columns = Columns(), reading: Reading = Reading()) -> Scan:
     """The wanted rows, not yet read or checked."""
-    if is_world(data):
-        everything = _scan_world(str(data), columns, reading)
-    else:
-        everything = _scan_file(data, columns, reading)
+    scan_source = _scan_world if is_world(data) else _scan_file
+    everything = scan_source(data, columns, reading)
     table = everything.table
     for condition in reading.unwanted(everything.timezone):
         table = table.filter(~condition.fill_null(False))
     return replace(everything, table=table)
 
 
-def _scan_world(name: str, columns: Columns, reading: Reading) -> Scan:
+def _scan_world(name: str | Path, columns: Columns, reading: Reading) -> Scan:
     if columns != Columns() or reading.timezone or reading.time_format:
         raise UserError(
             f"{name} is a simulated world with columns and a clock of its own; leave out the "
@@ -69,10 +65,9 @@ def _scan_file(data: str | Path, columns: Columns, reading: Reading) -> Scan:
     path = Path(data)
     with readable(path.name):
         if not str(data) or not path.exists():
-            worlds = ", ".join(WORLDS)
             raise UserError(
                 f"there is no file {str(data)!r}; give a measurement file, a folder or archive of "
-                f"them, or one of: {worlds}"
+                f"them, or one of: {', '.join(WORLDS)}"
             )
         if not (path.is_file() or path.is_dir()):
             raise UserError(f"{path} is a pipe or device; save the measurements to a file first")

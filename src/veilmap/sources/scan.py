@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.faults import Fault, Origin
+from veilmap.sources.columns import Roles
 
 _NAMED_KINDS = 8
 _LONGEST_REASON = 300
@@ -32,7 +33,7 @@ class Scan:
 
     table: pl.LazyFrame
     timezone: str
-    roles: Mapping[str, str | None]
+    roles: Roles
     formats: Mapping[str, int] = field(default_factory=dict)
     left_out: tuple[tuple[str, str], ...] = ()
     passed_over: pl.LazyFrame | None = None
@@ -57,6 +58,19 @@ def collected(table: pl.LazyFrame, source: str) -> pl.DataFrame:
             f"{source} is damaged: its columns differ in length; fetch it again or leave it out"
         )
     return frame
+
+
+def in_memory(scan: Scan, source: str) -> Scan:
+    """Read all rows, and the file's own texts of the few that lack a value."""
+    passed_over = None if scan.passed_over is None else scan.passed_over.collect().lazy()
+    table = collected(scan.table, source)
+    values = pl.col("time", "lat_deg", "lon_deg", "rsrp_dbm")
+    lacking = table.filter(pl.any_horizontal(values.is_null()))["row"]
+    written = scan.origin.written
+    if written is not None and len(lacking):
+        written = written.filter(pl.col("row").is_in(lacking.implode())).collect().lazy()
+    origin = replace(scan.origin, written=written if len(lacking) else None)
+    return replace(scan, table=table.lazy(), passed_over=passed_over, origin=origin)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.faults import Fault
-from veilmap.geo import EARTH_RADIUS_M, distance_m
+from veilmap.geo import EARTH_RADIUS_M, Floats, distance_m
 from veilmap.measurements import by_size, find_cell, sound_rows
 
 MILE_M = 1609.344
@@ -105,19 +105,24 @@ def stitch(
             "of upload files"
         )
     sound, dropped = sound_rows(uploads, source=source, drop_invalid=drop_invalid)
-    rows = _of_cell(sound, cell, source).with_columns(week=_week())
-    files = (
-        rows.sort("time", "lat_deg", "lon_deg").group_by(_FILE, maintain_order=True).agg(_ends())
+    if cell != ALL_CELLS:
+        sound = sound.filter(pl.col("cell") == find_cell(cell, by_size(sound, "cell"), source))
+    # Weeks count from the cell's first measurement, as rounds of a week do.
+    since = pl.col("time") - pl.col("time").min().over("cell")
+    rows = sound.with_columns(week=since.dt.total_days() // 7)
+    lat, lon = pl.col("lat_deg"), pl.col("lon_deg")
+    by_file = rows.sort("time", "lat_deg", "lon_deg").group_by(_FILE, maintain_order=True)
+    files = by_file.agg(
+        start_lat=lat.first(), start_lon=lon.first(), end_lat=lat.last(), end_lon=lon.last()
     )
     files = files.with_columns(candidate=candidates(files, stitching.distance_m))
     rows = rows.join(files.select(*_FILE, "candidate"), on=_FILE, maintain_order="left")
     kept = _kept(rows, stitching)
     users = tuple(SyntheticUser(**user) for user in kept.drop("candidate").iter_rows(named=True))
     named = rows.join(kept.select("candidate", "name"), on="candidate", how="left")
+    table = named.with_columns(user=pl.col("name").fill_null(BACKGROUND))
     return Stitched(
-        table=named.with_columns(user=pl.col("name").fill_null(BACKGROUND)).drop(
-            "week", "candidate", "name"
-        ),
+        table=table.drop("week", "candidate", "name"),
         files=files.height,
         candidates=files["candidate"].n_unique(),
         users=users,
@@ -135,36 +140,12 @@ def candidates(files: pl.DataFrame, distance_m: float) -> pl.Series:
     label = np.full(files.height, -1)
     numbered = files.with_row_index("index")
     for group in numbered.partition_by("cell", "user", maintain_order=True):
-        index = group["index"].to_numpy()
         parts = _components(group.select(_ENDS).to_numpy(), distance_m)
-        label[index] = label.max() + 1 + parts
+        label[group["index"].to_numpy()] = label.max() + 1 + parts
     return pl.Series("candidate", label)
 
 
-def _of_cell(rows: pl.DataFrame, cell: str | None, source: str) -> pl.DataFrame:
-    if cell == ALL_CELLS:
-        return rows
-    return rows.filter(pl.col("cell") == find_cell(cell, by_size(rows, "cell"), source))
-
-
-def _week() -> pl.Expr:
-    """Weeks count from the cell's first measurement, as rounds of a week do."""
-    since = pl.col("time") - pl.col("time").min().over("cell")
-    return since.dt.total_days() // 7
-
-
-def _ends() -> list[pl.Expr]:
-    """Where a file starts and ends: its first and last row of the cell."""
-    lat, lon = pl.col("lat_deg"), pl.col("lon_deg")
-    return [
-        place.alias(name)
-        for name, place in zip(
-            _ENDS, (lat.first(), lon.first(), lat.last(), lon.last()), strict=True
-        )
-    ]
-
-
-def _components(ends_deg: NDArray[np.float64], limit_m: float) -> NDArray[np.int64]:
+def _components(ends_deg: Floats, limit_m: float) -> NDArray[np.int64]:
     """Connected components, numbered from 0 in the order of their first member.
 
     A flood fill over the files not yet reached: memory grows with the files, not with their pairs,
@@ -186,9 +167,7 @@ def _components(ends_deg: NDArray[np.float64], limit_m: float) -> NDArray[np.int
     return part
 
 
-def _linked(
-    ends_deg: NDArray[np.float64], here: NDArray[np.float64], limit_m: float
-) -> NDArray[np.bool_]:
+def _linked(ends_deg: Floats, here: Floats, limit_m: float) -> NDArray[np.bool_]:
     linked = np.zeros(len(ends_deg), bool)
     # Latitude alone rules most files out, at a hundredth of the cost of a distance.
     limit_deg = 1.001 * np.degrees(limit_m / EARTH_RADIUS_M) + 1e-9
@@ -209,8 +188,8 @@ def _kept(rows: pl.DataFrame, stitching: Stitching) -> pl.DataFrame:
         pl.len().alias("rows"),
         pl.col("time").min().alias("appears"),
     )
-    is_kept = (pl.col("weeks") >= stitching.min_weeks) & (
-        pl.col("rows") >= stitching.min_per_week * pl.col("weeks")
-    )
-    kept = found.filter(is_kept).sort("appears", "candidate").drop("appears")
+    weeks = pl.col("weeks")
+    often = pl.col("rows") >= stitching.min_per_week * weeks
+    found = found.filter(weeks >= stitching.min_weeks, often)
+    kept = found.sort("appears", "candidate").drop("appears")
     return kept.with_columns(name=pl.int_range(1, pl.len() + 1).cast(pl.String))

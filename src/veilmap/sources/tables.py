@@ -1,113 +1,158 @@
 """Tables with any column names, from CSV (also gzipped) and Parquet files or a document's rows."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from veilmap.errors import UserError, shown
 from veilmap.faults import Origin
 from veilmap.measurements import TIMEZONE_KEY
-from veilmap.sources import gnettrack, opencellid, parquet, towercollector
-from veilmap.sources.columns import FILE, Columns
+from veilmap.sources import parquet
+from veilmap.sources.columns import FILE, ROW, Columns, Roles
 from veilmap.sources.csv_batching import are_alike, join
 from veilmap.sources.csv_text import SAMPLE_ROWS, dialect, scan_numbers
 from veilmap.sources.format import Format
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan
+from veilmap.sources.table_formats import KNOWN
 from veilmap.sources.timestamps import time_expression
 
-KNOWN = (opencellid.FORMAT, gnettrack.LOG, gnettrack.CORK, towercollector.FORMAT)
-ROW = "(row)"  # of raw tables, which may have a column of their own with a plainer name
 _NUMBERS = ("lat", "lon", "signal", "accuracy")
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """The rows of one file, or of several of one format, in the columns that they have.
+
+    Attributes:
+        source: the name in messages.
+        known: the format.
+        roles: which column plays which role.
+        rows: the columns, with plain numbers parsed; then also ``ROW`` and perhaps ``FILE``.
+        texts: the same before any column was taken as numbers.
+        with_file: whether ``FILE`` says where a row is from.
+    """
+
+    source: str
+    known: Format
+    roles: Roles
+    rows: pl.LazyFrame
+    texts: pl.LazyFrame
+    with_file: bool
 
 
 def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) -> Scan:
     """All rows of a file; its type is recognised by the content, not by the name."""
-    is_parquet = piece.head.startswith(parquet.MAGIC)
-    if is_parquet:
-        piece = piece.unpacked()
-        parquet.refuse_bomb(piece)
-        texts = raw = parquet.short_texts(pl.scan_parquet(piece.for_polars, glob=False))
-        known = _recognise(_names(raw), Format("Parquet"))
-        own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
-        reading = replace(reading, timezone=reading.timezone or own)
-    else:
-        raw, texts, known = _scan_csv(piece, columns, of_several)
     file = piece.name if of_several else None
-    # In a text the header is line 1, and the first row line 2.
-    raw, texts = (_numbered(each, 1 if is_parquet else 2, file) for each in (raw, texts))
-    scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=of_several)
-    in_lines = frozenset([] if is_parquet else [file])
-    return replace(scanned, origin=replace(scanned.origin, in_lines=in_lines))
+    if not piece.head.startswith(parquet.MAGIC):
+        raw = _numbered(_raw_csv(piece, columns, of_several), 2, file)  # the header is line 1
+        return canonical(raw, reading, in_lines=[file])
+    piece = piece.unpacked()
+    parquet.refuse_bomb(piece)
+    table = parquet.short_texts(pl.scan_parquet(piece.for_polars, glob=False))
+    raw = raw_table(piece.name, _recognise(table, "Parquet"), table, columns, of_several)
+    own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
+    reading = replace(reading, timezone=reading.timezone or own)
+    return canonical(_numbered(raw, 1, file), reading)
 
 
 def scan_together(batch: Sequence[Piece], columns: Columns, reading: Reading) -> Scan | None:
     """All rows of small files in one go if each would be read in the same way; else None."""
-    piece, places = join(batch)
-    raw, texts, known = _scan_csv(piece, columns, of_several=True)
-    header = _names(texts)
-    roles = columns.resolve([*header, *known.derived, FILE], piece.name, known.columns)
-    written = known.complete(texts, header).collect()
-    if not are_alike(written, roles, places, _NUMBERS):
+    piece, lines = join(batch)
+    raw = _raw_csv(piece, columns, of_several=True)
+    written = raw.known.complete(raw.texts).collect()
+    if not are_alike(written, raw.roles, lines.height, _NUMBERS):
         return None
-    raw, texts = (places.number(each, ROW) for each in (raw, texts))
-    scanned = canonical(raw, known, columns, reading, piece.name, texts, with_file=True)
-    origin = replace(scanned.origin, in_lines=frozenset(places.names))
-    return replace(scanned, formats={known.name: len(batch)}, origin=origin)
+    both = (raw.rows, raw.texts)
+    rows, texts = (pl.concat([lines.lazy(), each], how="horizontal") for each in both)
+    raw = replace(raw, rows=rows, texts=texts)
+    return canonical(raw, reading, in_lines=[piece.name for piece in batch], files=len(batch))
 
 
-def _numbered(table: pl.LazyFrame, first: int, file: str | None) -> pl.LazyFrame:
-    table = table.with_row_index(ROW, offset=first)
-    return table if file is None else table.with_columns(pl.lit(file).alias(FILE))
+def raw_table(
+    source: str, known: Format, table: pl.LazyFrame, columns: Columns, with_file: bool
+) -> RawTable:
+    """Match the columns of a table to their roles."""
+    header = [name for name in table.collect_schema() if name != ROW] + [*known.derived]
+    if with_file and FILE not in header:
+        header.append(FILE)
+    roles = columns.resolve(header, source, known.columns)
+    return RawTable(source, known, roles, table, table, with_file)
 
 
 def canonical(
-    raw: pl.LazyFrame,
-    known: Format,
-    columns: Columns,
-    reading: Reading,
-    source: str,
-    texts: pl.LazyFrame | None = None,
-    *,
-    with_file: bool,
+    raw: RawTable, reading: Reading, *, in_lines: Iterable[str | None] = (), files: int = 1
 ) -> Scan:
-    """Convert raw columns, with the number and perhaps the file of each row, to canonical ones.
-
-    ``texts`` are the same columns before any of them was taken as numbers.
-    """
-    header = [name for name in _names(raw) if name != ROW]
-    raw = known.complete(raw, header)
-    roles = columns.resolve([*header, *known.derived], source, known.columns)
-    _refuse_nested(raw, roles, source)
-    sample = _sample(raw, roles, reading, source)
+    """Convert numbered raw columns to canonical ones; ``in_lines`` is as in ``Origin``."""
+    rows, roles, kind = raw.known.complete(raw.rows), raw.roles, raw.known.passed_over
+    sample = _sample(rows, roles, reading, raw.source)
     timezone = reading.timezone or "UTC"
-    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone, source)
-    values = {"row": pl.col(ROW), **_canonical(sample, roles, time)}
-    if with_file:
-        values[FILE] = pl.col(FILE)
-    table, passed_over = _part(raw, known)
+    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone, raw.source)
+    file = {FILE: pl.col(FILE)} if raw.with_file else {}
     blank = pl.all_horizontal(pl.col(name).is_null() for name in set(roles.values()) if name)
-    table = table.filter(~blank).select(**values)
-    written = _written(known.complete(raw if texts is None else texts, header), roles, with_file)
+    table = (rows if kind is None else rows.filter(kind.is_null())).filter(~blank)
+    texts = raw.known.complete(raw.texts)
     return Scan(
-        table,
+        table.select(row=pl.col(ROW), **_canonical(sample, roles, time), **file),
         timezone,
         roles,
-        {known.name: 1},
-        passed_over=passed_over,
-        origin=Origin(written=written),
+        {raw.known.name: files},
+        passed_over=None if kind is None else rows.select(kind=kind).drop_nulls(),
+        origin=Origin(
+            frozenset(in_lines), texts.select(row=pl.col(ROW), **_written(texts, roles), **file)
+        ),
     )
 
 
-def _written(texts: pl.LazyFrame, roles: Mapping[str, str | None], with_file: bool) -> pl.LazyFrame:
+def _raw_csv(piece: Piece, columns: Columns, of_several: bool) -> RawTable:
+    options = dialect(piece)
+    piece.check()
+    texts = pl.scan_csv(piece.for_polars, **options)
+    raw = raw_table(piece.name, _recognise(texts, "CSV"), texts, columns, of_several)
+    numbers = {raw.roles[role] for role in _NUMBERS}
+    names = sorted(name for name in texts.collect_schema() if name in numbers)
+    return replace(raw, rows=scan_numbers(piece, options, texts, names))
+
+
+def _recognise(table: pl.LazyFrame, otherwise: str) -> Format:
+    header = table.collect_schema()
+    return next((known for known in KNOWN if known.fits(header)), Format(otherwise))
+
+
+def _numbered(raw: RawTable, first: int, file: str | None) -> RawTable:
+    rows, texts = (table.with_row_index(ROW, offset=first) for table in (raw.rows, raw.texts))
+    if file is not None:
+        rows, texts = (table.with_columns(pl.lit(file).alias(FILE)) for table in (rows, texts))
+    return replace(raw, rows=rows, texts=texts)
+
+
+def _sample(rows: pl.LazyFrame, roles: Roles, reading: Reading, source: str) -> pl.DataFrame:
+    """The first values of the columns that play a role; refuse those that cannot play it."""
+    kinds = rows.collect_schema()
+    for role, name in roles.items():
+        if name is not None and kinds[name].is_nested():
+            raise UserError(
+                f"column {shown(name)} of {source} holds a list or a structure in each row, and no "
+                f"{role.removesuffix('_column')}; name another with --{role.replace('_', '-')}"
+            )
+    if reading.max_accuracy_m is not None and roles["accuracy"] is None:
+        raise UserError(
+            f"{source} has no column of accuracies; name one with --accuracy COLUMN "
+            "or leave --max-accuracy out"
+        )
+    sample = rows.select(*{name for name in roles.values() if name}).head(SAMPLE_ROWS).collect()
+    if sample.is_empty():
+        raise UserError(f"{source} has a header and no row; give a file with measurements")
+    return sample
+
+
+def _written(texts: pl.LazyFrame, roles: Roles) -> dict[str, pl.Expr]:
     """The file's own texts of time, position and signal."""
     kinds = texts.collect_schema()
     named = {"time": "time", "lat_deg": "lat", "lon_deg": "lon", "rsrp_dbm": "signal"}
-    columns = {name: _text(str(roles[role]), kinds) for name, role in named.items()}
-    file = {FILE: pl.col(FILE)} if with_file else {}
-    return texts.select(row=pl.col(ROW), **columns, **file)
+    return {name: _text(str(roles[role]), kinds) for name, role in named.items()}
 
 
 def _text(column: str, kinds: Mapping[str, pl.DataType]) -> pl.Expr:
@@ -116,64 +161,7 @@ def _text(column: str, kinds: Mapping[str, pl.DataType]) -> pl.Expr:
     return pl.lit(str(kind)) if has_none else pl.col(column).cast(pl.String)
 
 
-def _refuse_nested(raw: pl.LazyFrame, roles: Mapping[str, str | None], source: str) -> None:
-    kinds = raw.collect_schema()
-    for role, name in roles.items():
-        if name is not None and kinds[name].is_nested():
-            raise UserError(
-                f"column {shown(name)} of {source} holds a list or a structure in each row, and no "
-                f"{role.removesuffix('_column')}; name another with --{role.replace('_', '-')}"
-            )
-
-
-def _sample(
-    raw: pl.LazyFrame, roles: Mapping[str, str | None], reading: Reading, source: str
-) -> pl.DataFrame:
-    if reading.max_accuracy_m is not None and roles["accuracy"] is None:
-        raise UserError(
-            f"{source} has no column of accuracies; name one with --accuracy COLUMN "
-            "or leave --max-accuracy out"
-        )
-    sample = raw.select(*{name for name in roles.values() if name}).head(SAMPLE_ROWS).collect()
-    if sample.is_empty():
-        raise UserError(f"{source} has a header and no row; give a file with measurements")
-    return sample
-
-
-def _part(raw: pl.LazyFrame, known: Format) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
-    """The measurements of RSRP, and the kinds of the other rows."""
-    kind = known.passed_over
-    if kind is None:
-        return raw, None
-    return raw.filter(kind.is_null()), raw.select(kind.alias("kind")).drop_nulls()
-
-
-def _scan_csv(
-    piece: Piece, columns: Columns, of_several: bool
-) -> tuple[pl.LazyFrame, pl.LazyFrame, Format]:
-    """The table with plain numbers parsed, the same as texts, and its format."""
-    options = dialect(piece)
-    piece.check()
-    texts = pl.scan_csv(piece.for_polars, **options)
-    header = _names(texts)
-    known = _recognise(header, Format("CSV"))
-    further = [*known.derived, *([FILE] if of_several else [])]
-    roles = columns.resolve([*header, *further], piece.name, known.columns)
-    names = {name for role in _NUMBERS if (name := roles[role]) in header and name is not None}
-    return scan_numbers(piece, options, texts, sorted(names)), texts, known
-
-
-def _recognise(header: list[str], otherwise: Format) -> Format:
-    return next((known for known in KNOWN if known.fits(header)), otherwise)
-
-
-def _names(table: pl.LazyFrame) -> list[str]:
-    return table.collect_schema().names()
-
-
-def _canonical(
-    sample: pl.DataFrame, roles: Mapping[str, str | None], time: pl.Expr
-) -> dict[str, pl.Expr]:
+def _canonical(sample: pl.DataFrame, roles: Roles, time: pl.Expr) -> dict[str, pl.Expr]:
     accuracy_m = _number(sample, roles["accuracy"])
     return {
         "user": _name(sample, roles["user"]),

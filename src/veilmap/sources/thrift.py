@@ -3,16 +3,11 @@
 https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 """
 
-from typing import Any, Protocol
+from mmap import mmap
+from typing import Any
 
 _DEEPEST = 16  # Parquet's own structures nest seven deep
-
-
-class Bytes(Protocol):
-    """A file in memory, or mapped into it."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> int: ...
+Bytes = bytes | mmap  # a file in memory, or mapped into it
 
 
 class Cursor:

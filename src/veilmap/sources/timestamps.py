@@ -9,37 +9,23 @@ from veilmap.errors import UserError, shown
 
 # The format that reads most of a sample is taken; the first one if equal.
 FORMATS = (
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%dT%H:%M:%S%.fZ",
-    "%Y-%m-%d %H:%M:%S%#z",
-    "%Y-%m-%d %H:%M:%S%.f%#z",
-    "%Y-%m-%dT%H:%M:%S%#z",
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
-    "%Y-%m-%dT%H:%MZ",
-    "%Y-%m-%d",
-    "%Y/%m/%d %H:%M:%S",
-    "%Y/%m/%d %H:%M",
-    "%Y.%m.%d_%H.%M.%S",
-    "%Y%m%d%H%M%S",
-    "%Y%m%dT%H%M%SZ",
-    "%d.%m.%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-)
+    "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%.fZ",
+    # With an offset.
+    "%Y-%m-%d %H:%M:%S%#z", "%Y-%m-%d %H:%M:%S%.f%#z",
+    "%Y-%m-%dT%H:%M:%S%#z", "%Y-%m-%dT%H:%M:%S%.f%#z",
+    # Without seconds.
+    "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d",
+    "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y.%m.%d_%H.%M.%S",
+    "%Y%m%d%H%M%S", "%Y%m%dT%H%M%SZ",
+    "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M",
+)  # fmt: skip
 # In these, day and month are ambiguous if both are at most 12.
 AMBIGUOUS = (
-    "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y %H:%M:%S",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
-    "%d/%m/%Y %I:%M:%S %p",
-    "%m/%d/%Y %I:%M:%S %p",
-)
+    "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M",
+    "%d/%m/%Y %I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p",
+)  # fmt: skip
 
 # Units per second → the size below which a number since 1970 is in that unit: 1e11 s is the year
 # 5138, and 1e11 ms is 1973.
@@ -58,7 +44,7 @@ def time_expression(
     if sample.dtype == pl.Date:
         return _to_utc(column.cast(pl.Datetime("us")), False, timezone)
     texts = sample.cast(pl.String).str.strip_chars().drop_nulls()
-    if not texts.len():
+    if texts.is_empty():
         raise UserError(f"{_column(sample, source)} has no time in it; name it with --time COLUMN")
     epoch = _epoch(column, texts)
     as_numbers = texts.to_frame().select(epoch).to_series().count()
@@ -68,22 +54,24 @@ def time_expression(
     if as_numbers > as_texts:
         return epoch
     if not as_texts:
-        if not time_format and any(_is_dated(texts, known) for known in FORMATS):
-            raise UserError(
-                f"{_column(sample, source)} has times outside of the years {_EARLIEST.year} to "
-                f"{_LATEST.year - 1} (first: {shown(texts[0])}); fix them, or name another column "
-                "with --time"
-            )
-        raise UserError(
-            f"{_column(sample, source)} has times in an unknown form (first: {shown(texts[0])}); "
-            "give it with --time-format, for example '%d.%m.%Y %H:%M:%S'"
-        )
+        raise _unreadable(texts, source)
     is_padded = sample.dtype != pl.String or sample.str.contains(r"^\s|\s$").any()
     written = column.cast(pl.String).str.strip_chars() if is_padded else column
     parsed = written.str.to_datetime(chosen, strict=False, time_unit="us")
     # A literal Z says UTC; an offset makes polars give times that know their zone.
     aware = texts.to_frame().select(parsed).to_series().dtype != pl.Datetime("us")
     return _to_utc(parsed, aware, "UTC" if chosen.endswith("Z") else timezone)
+
+
+def _unreadable(texts: pl.Series, source: str) -> UserError:
+    # The year 17 is a misread 2017.
+    if any((_read(texts, known).dt.year() >= 1000).any() for known in FORMATS):
+        found = f"times outside of the years {_EARLIEST.year} to {_LATEST.year - 1}"
+        way_out = "fix them, or name another column with --time"
+    else:
+        found = "times in an unknown form"
+        way_out = "give it with --time-format, for example '%d.%m.%Y %H:%M:%S'"
+    return UserError(f"{_column(texts, source)} has {found} (first: {shown(texts[0])}); {way_out}")
 
 
 def parse_moment(text: str, timezone: str) -> datetime:
@@ -133,13 +121,7 @@ def _column(texts: pl.Series, source: str) -> str:
 
 
 def _count(texts: pl.Series, known: str) -> int:
-    plausible = _read(texts, known).dt.year().is_between(_EARLIEST.year, _LATEST.year - 1)
-    return int(plausible.sum())
-
-
-def _is_dated(texts: pl.Series, known: str) -> bool:
-    """Whether a format reads a text as a year of four digits; the year 17 is a misread 2017."""
-    return bool((_read(texts, known).dt.year() >= 1000).any())
+    return int(_read(texts, known).dt.year().is_between(_EARLIEST.year, _LATEST.year - 1).sum())
 
 
 def _read(texts: pl.Series, known: str) -> pl.Series:

@@ -56,7 +56,7 @@ class Budget:
             )
 
 
-class Spending:
+class MeteredFile:
     """A file that is read forward, charged to a budget."""
 
     def __init__(self, file: IO[bytes] | gzip.GzipFile, budget: Budget) -> None:
@@ -68,6 +68,10 @@ class Spending:
         self._budget.spend(len(piece))
         return piece
 
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes, in pieces of ``CHUNK_BYTES``."""
+        return iter(lambda: self.read(CHUNK_BYTES), b"")
+
 
 def gunzip(packed: IO[bytes], name: str, budget: Budget) -> Iterator[bytes]:
     """The content of a gzip file in pieces.
@@ -77,8 +81,6 @@ def gunzip(packed: IO[bytes], name: str, budget: Budget) -> Iterator[bytes]:
     """
     try:
         with gzip.GzipFile(fileobj=packed) as file:
-            while piece := file.read(CHUNK_BYTES):
-                budget.spend(len(piece))
-                yield piece
+            yield from MeteredFile(file, budget).chunks()
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{name} is a broken gzip file ({error}); pack it again") from error

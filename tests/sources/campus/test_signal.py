@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from veilmap.sources.campus import attachment, fixes, radio, simulate
-from veilmap.sources.campus.fixes import locate
-from veilmap.sources.campus.logger import Moments, is_night, moments
+from veilmap.sources.campus import logger, radio, signal, simulate
+from veilmap.sources.campus.logger import Moments, is_night, locate, moments
 from veilmap.sources.campus.people import DAY_S, live
-from veilmap.sources.campus.radio import RadioNetwork, antenna_loss_db, path_loss_db
-from veilmap.sources.campus.shadowing import STEP_M, Fields
+from veilmap.sources.campus.radio import STEP_M, Fields, RadioNetwork, antenna_loss_db, path_loss_db
 from veilmap.sources.campus.signal import KEPT, WEEK_S, drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
@@ -95,27 +93,27 @@ def test_a_resting_phone_keeps_its_fix_and_a_walking_one_does_not(phone):
     walking = when.walking
     repeats = (np.diff(where.reported_m, axis=0) == 0).all(axis=1)
     assert repeats[~walking[1:] & ~walking[:-1]].mean() > 0.3
-    assert repeats[walking[1:] & walking[:-1]].mean() < 2 * fixes.LOST_SHARE
+    assert repeats[walking[1:] & walking[:-1]].mean() < 2 * logger.LOST_SHARE
 
 
 def test_a_phone_keeps_a_fix_for_the_wanted_minutes_and_longer_by_night():
     start_s = np.arange(0, 20 * DAY_S, 20.0)
     resting = Moments(start_s, np.zeros(len(start_s), int), np.zeros(len(start_s), bool))
     for minutes in (3.0, 20.0):
-        visit = fixes.visit_numbers(Campus(fix_minutes=minutes), resting, stream(0, "visits"))
+        visit = logger.visit_numbers(Campus(fix_minutes=minutes), resting, stream(0, "visits"))
         changes, night = np.diff(visit), is_night(start_s[1:])
         by_day, by_night = (60 / (180 * changes[which].mean()) for which in (~night, night))
         assert by_day == pytest.approx(minutes, rel=0.1)
-        assert by_night == pytest.approx(fixes.LONGER_BY_NIGHT * minutes, rel=0.15)
+        assert by_night == pytest.approx(logger.LONGER_BY_NIGHT * minutes, rel=0.15)
 
 
 def test_a_lost_fix_repeats_the_last_one(phone):
     found = np.array([True, False, False, True, False])
-    assert fixes.last_known(found).tolist() == [0, 0, 0, 3, 3]
+    assert logger.last_known(found).tolist() == [0, 0, 0, 3, 3]
     _, when, where = phone
     on_foot = when.walking[1:] & when.walking[:-1]
     repeats = (np.diff(where.reported_m, axis=0) == 0).all(axis=1)
-    assert repeats[on_foot].mean() == pytest.approx(fixes.LOST_SHARE, abs=0.03)
+    assert repeats[on_foot].mean() == pytest.approx(logger.LOST_SHARE, abs=0.03)
     assert (np.diff(where.accuracy_m)[on_foot & repeats] == 0).all()
 
 
@@ -130,23 +128,23 @@ def test_some_resting_fixes_come_back_after_others(phone):
 
 def test_a_phone_that_does_not_look_keeps_its_cell_until_that_is_too_weak():
     """Cell 1 is best from the second burst on, and by more than the limit in the third."""
-    too_weak = -90 - attachment.KEPT_WITHIN_DB - 1
+    too_weak = -90 - signal.KEPT_WITHIN_DB - 1
     dbm = np.array([[-90, -95, too_weak, -90], [-99, -90, -90, -80]])
     looks = np.array([True, False, False, True])
     best = dbm.argmax(axis=0)
-    assert attachment.kept_cells(best, looks, dbm).tolist() == [0, 0, 1, 1]
+    assert signal.kept_cells(best, looks, dbm).tolist() == [0, 0, 1, 1]
 
 
 def test_most_bursts_take_the_strongest_cell(network, phone):
     _, when, where = phone
-    cell, _ = attachment.attach(WORLD, network, when, where, stream(0, "attachment"))
+    cell, _ = signal.attach(WORLD, network, when, where, stream(0, "attachment"))
     received = network.received_db(WORLD, where.place_m, ~when.walking)
     assert (cell == received.argmax(axis=0)).mean() > 0.6
 
 
 def test_the_power_is_that_of_the_cell_at_the_phone_with_the_spots_part(network, phone):
     _, when, where = phone
-    cell, power_db = attachment.attach(WORLD, network, when, where, stream(0, "attachment"))
+    cell, power_db = signal.attach(WORLD, network, when, where, stream(0, "attachment"))
     here_db = network.received_db(WORLD, where.true_m, ~when.walking)
     expected_db = here_db[cell, np.arange(len(cell))] + where.spot_db
     np.testing.assert_allclose(power_db, expected_db)

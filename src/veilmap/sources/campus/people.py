@@ -24,24 +24,21 @@ FIRST_HOME = ((0.35, -0.06), (0.39, 0.06))
 FIRST_WORK = ((-0.34, -0.15), (-0.18, 0.15))
 FRINGE_DB = 10.0
 CANDIDATES = 128
-# Visits of a weekday and of a weekend day: chance, begin and its spread, duration and its spread
-# (hours). On weekdays the second is lunch, between two visits to work.
-HABITS = np.array(
-    [
-        [
-            [0.90, 8.3, 0.4, 3.9, 0.2],
-            [0.50, 12.3, 0.3, 0.7, 0.1],
-            [0.90, 13.1, 0.2, 5.2, 0.6],
-            [0.35, 19.6, 0.7, 1.5, 0.5],
-        ],
-        [
-            [0.00, 8.0, 0.1, 0.1, 0.1],
-            [0.60, 11.5, 1.2, 2.0, 0.6],
-            [0.15, 14.5, 0.5, 2.0, 0.5],
-            [0.50, 18.5, 1.2, 2.5, 0.7],
-        ],
-    ]
+# Visits of a day: chance, begin and its spread, duration and its spread (hours). On weekdays the
+# second is lunch, between two visits to work.
+WEEKDAY = (
+    (0.90, 8.3, 0.4, 3.9, 0.2),
+    (0.50, 12.3, 0.3, 0.7, 0.1),
+    (0.90, 13.1, 0.2, 5.2, 0.6),
+    (0.35, 19.6, 0.7, 1.5, 0.5),
 )
+WEEKEND = (
+    (0.00, 8.0, 0.1, 0.1, 0.1),
+    (0.60, 11.5, 1.2, 2.0, 0.6),
+    (0.15, 14.5, 0.5, 2.0, 0.5),
+    (0.50, 18.5, 1.2, 2.5, 0.7),
+)
+HABITS = np.array([WEEKDAY, WEEKEND])
 TO_WORK = np.array([[True, False, True, False], [False, False, True, False]])
 SHORTEST_H = 0.2
 HOME_WORTH_S = 7200.0  # with less time than this between two visits people do not go home
@@ -60,8 +57,7 @@ class Stays:
 
     def at(self, time_s: Array) -> Index:
         """The stay at each moment, or the last one before it."""
-        stay: Index = np.searchsorted(self.arrive_s, time_s, side="right") - 1
-        return stay
+        return np.searchsorted(self.arrive_s, time_s, side="right") - 1
 
 
 def live(world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int) -> Stays:
@@ -89,8 +85,7 @@ def _places(world: Campus, network: RadioNetwork, seed: int, person: int) -> Arr
         home, work = _first_places(world, network, draw)
     else:
         home, work = draw.uniform(*HOMES), draw.uniform(*WORKPLACES)
-    places_m: Array = np.vstack([home, work, venues[liked]]) * world.size_m
-    return places_m
+    return np.vstack([home, work, venues[liked]]) * world.size_m
 
 
 def _first_places(
@@ -98,10 +93,9 @@ def _first_places(
 ) -> tuple[Array, Array]:
     """(home, work): of several homes the one with the clearest cell, and work at its edge."""
     homes, works = (draw.uniform(*box, (CANDIDATES, 2)) for box in (FIRST_HOME, FIRST_WORK))
-    at_home, at_work = (
-        network.received_db(world, places * world.size_m, np.ones(CANDIDATES, bool))
-        for places in (homes, works)
-    )
+    indoors = np.ones(CANDIDATES, bool)
+    at_home = network.received_db(world, homes * world.size_m, indoors)
+    at_work = network.received_db(world, works * world.size_m, indoors)
     ranked = np.sort(at_home, axis=0)
     home = (ranked[-1] - ranked[:-1].max(axis=0, initial=-np.inf)).argmax()
     behind_db = at_work.max(axis=0) - at_work[at_home[:, home].argmax()]

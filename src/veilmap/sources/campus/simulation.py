@@ -7,19 +7,17 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.faults import REPORTED_DBM
-from veilmap.geo import Ground
+from veilmap.geo import LocalPlane
 from veilmap.measurements import Measurements
-from veilmap.sources.campus.attachment import attach
-from veilmap.sources.campus.fixes import locate
-from veilmap.sources.campus.logger import moments
+from veilmap.sources.campus.logger import locate, moments
 from veilmap.sources.campus.people import live
 from veilmap.sources.campus.radio import PROVIDERS, RadioNetwork
-from veilmap.sources.campus.signal import drift_db, fading_db
+from veilmap.sources.campus.signal import attach, drift_db, fading_db
 from veilmap.sources.campus.streets import Streets
 from veilmap.sources.campus.world import Campus
 from veilmap.streams import stream
 
-GROUND = Ground((33.6453, -117.8427))
+GROUND = LocalPlane((33.6453, -117.8427))
 DECIMALS = 6  # as phones write degrees: 0.1 m, so that resting fixes repeat exactly
 START = "2017-02-06"  # a Monday
 TIMEZONE = "America/Los_Angeles"

@@ -31,12 +31,8 @@ class Streets:
         lattice = np.column_stack([x.ravel(), y.ravel()]) * (world.size_m - 2 * JITTER_M)
         crossings_m = lattice + generator.uniform(-JITTER_M, JITTER_M, lattice.shape)
         node = np.arange(len(lattice)).reshape(rows, columns)
-        ends = np.concatenate(
-            [
-                np.column_stack([node[:, :-1].ravel(), node[:, 1:].ravel()]),
-                np.column_stack([node[:-1].ravel(), node[1:].ravel()]),
-            ]
-        )
+        neighbours = ((node[:, :-1], node[:, 1:]), (node[:-1], node[1:]))
+        ends = np.concatenate([np.reshape(pair, (2, -1)).T for pair in neighbours])
         return cls(crossings_m, _lengths(crossings_m, ends, generator))
 
     def routes(self, start_m: Array, end_m: Array) -> "Routes":

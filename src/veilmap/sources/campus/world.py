@@ -1,7 +1,7 @@
 """The parameters of the simulated campus, and where each default comes from."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +15,10 @@ Flags = NDArray[np.bool_]
 # Steps of the R2 sequence (Roberts, 2018), which fills a square evenly for any number of points.
 EVENLY = np.array([0.7548776662466927, 0.5698402909980532])
 
-# Outside these ranges a world is meaningless or too large for memory. Integers stay integers.
-LIMITS: dict[str, tuple[float, float]] = {
-    "users": (1, 1_000_000),
-    "days": (1, 3650),
-    "presence_days": (1, 3650),
-    "cells": (2, 3000),
-    "width_m": (500.0, 20_000.0),
-    "height_m": (500.0, 20_000.0),
-    "logged_days": (0.0, 1.0),
-    "points_per_hour": (0.0, 3600.0),  # a phone has one row in a second
-    "burst_points": (1.0, 1000.0),
-    "fix_minutes": (1.0, 1440.0),
-    "fix_spread_m": (0.0, 500.0),
-    "mean_dbm": (-130.0, -54.0),
-    "shadowing_db": (0.0, 30.0),
-    "shadowing_length_m": (1.0, 2000.0),
-    "fading_looks": (0.5, 1000.0),
-    "drift_db": (0.0, 30.0),
-}
+
+def _within(least: float, most: float) -> dict[str, tuple[float, float]]:
+    """Beyond this range a world is meaningless or too large for memory; integers stay integers."""
+    return {"range": (least, most)}
 
 
 @dataclass(frozen=True)
@@ -59,34 +44,35 @@ class Campus:
         drift_db: standard deviation of a cell's drift over the weeks.
     """
 
-    users: int = 7
-    days: int = 120
-    presence_days: int = 77
-    cells: int = 25
-    width_m: float = 1900.0
-    height_m: float = 1580.0
-    logged_days: float = 0.61
-    points_per_hour: float = 122.0
-    burst_points: float = 8.0
-    fix_minutes: float = 9.0
-    fix_spread_m: float = 15.0
-    mean_dbm: float = -96.0
-    shadowing_db: float = 4.0
-    shadowing_length_m: float = 37.0
-    fading_looks: float = 6.0
-    drift_db: float = 1.0
+    users: int = field(default=7, metadata=_within(1, 1_000_000))
+    days: int = field(default=120, metadata=_within(1, 3650))
+    presence_days: int = field(default=77, metadata=_within(1, 3650))
+    cells: int = field(default=25, metadata=_within(2, 3000))
+    width_m: float = field(default=1900.0, metadata=_within(500.0, 20_000.0))
+    height_m: float = field(default=1580.0, metadata=_within(500.0, 20_000.0))
+    logged_days: float = field(default=0.61, metadata=_within(0.0, 1.0))
+    # A phone has one row in a second.
+    points_per_hour: float = field(default=122.0, metadata=_within(0.0, 3600.0))
+    burst_points: float = field(default=8.0, metadata=_within(1.0, 1000.0))
+    fix_minutes: float = field(default=9.0, metadata=_within(1.0, 1440.0))
+    fix_spread_m: float = field(default=15.0, metadata=_within(0.0, 500.0))
+    mean_dbm: float = field(default=-96.0, metadata=_within(-130.0, -54.0))
+    shadowing_db: float = field(default=4.0, metadata=_within(0.0, 30.0))
+    shadowing_length_m: float = field(default=37.0, metadata=_within(1.0, 2000.0))
+    fading_looks: float = field(default=6.0, metadata=_within(0.5, 1000.0))
+    drift_db: float = field(default=1.0, metadata=_within(0.0, 30.0))
 
     def __post_init__(self) -> None:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        for name, (low, high) in LIMITS.items():
-            value = getattr(self, name)
+        for each in fields(self):
+            value, (least, most) = getattr(self, each.name), each.metadata["range"]
             is_whole = isinstance(value, int) and not isinstance(value, bool)
-            if isinstance(low, int) and not is_whole:
-                yield out_of_range(name, "a whole number", value)
-            elif not low <= value <= high:
-                yield out_of_range(name, f"from {low:,g} to {high:,g}", value)
+            if isinstance(least, int) and not is_whole:
+                yield out_of_range(each.name, "a whole number", value)
+            elif not least <= value <= most:
+                yield out_of_range(each.name, f"from {least:,g} to {most:,g}", value)
 
     @property
     def stretch_days(self) -> int:

@@ -1,13 +1,13 @@
 """The contributors: where their trips lead, and their phones."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import polars as pl
 
 from veilmap.errors import UserError
-from veilmap.sources.london.region import GROUND, degrees
-from veilmap.sources.london.world import LUTON_DEG, Floats, Integers, London
+from veilmap.sources.london.world import GROUND, LUTON_DEG, Floats, Integers, London
 from veilmap.sources.radiocells import DEVICE
 from veilmap.sources.stitch import MILE_M, candidates
 from veilmap.streams import stream
@@ -57,9 +57,7 @@ def device_table() -> pl.DataFrame:
     """The catalogue of phones; a device is a row number."""
     rows = [
         (MAKERS[model % len(MAKERS)], f"Model {model + 1}", revision, SOFTWARE, version)
-        for model in range(MODELS)
-        for revision in REVISIONS
-        for version in VERSIONS
+        for model, revision, version in product(range(MODELS), REVISIONS, VERSIONS)
     ]
     return pl.DataFrame(rows, schema=list(DEVICE), orient="row")
 
@@ -89,7 +87,7 @@ def _devices(world: London, start_m: Floats, end_m: Floats, draw: np.random.Gene
     """
     share = popularity()
     device = draw.choice(len(share), len(start_m), p=share)
-    ends = np.column_stack([*degrees(world, start_m), *degrees(world, end_m)])
+    ends = np.column_stack([*world.degrees(start_m), *world.degrees(end_m)])
     people = pl.DataFrame(ends, schema=["start_lat", "start_lon", "end_lat", "end_lon"])
     of_the_cell = people.head(world.candidates).with_columns(cell=pl.lit("x"))
     for _ in range(MOST_EXCHANGES):

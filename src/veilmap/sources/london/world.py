@@ -31,12 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.geo import EARTH_RADIUS_M, LocalPlane
 
 TOP_CELL = 455
 OTHER_CELLS = 48
 START = "2017-01-02"  # a Monday
 TIMEZONE = "Europe/London"
 CENTRE_DEG = (51.62, -0.15)
+GROUND = LocalPlane(CENTRE_DEG)
 LUTON_DEG = (51.88, -0.42)
 
 Place = tuple[float, float]
@@ -99,6 +101,17 @@ class London:
     def __post_init__(self) -> None:
         refuse(self._faults())
 
+    def degrees(self, xy_m: Floats) -> tuple[Floats, Floats]:
+        """Latitude and longitude, reflected at the edges, so that trips stay in the region."""
+        lat_deg, lon_deg = GROUND.degrees(xy_m)
+        middle_lat, middle_lon = CENTRE_DEG
+        half_lat = np.degrees(500 * self.height_km / EARTH_RADIUS_M)
+        half_lon = np.degrees(500 * self.width_km / EARTH_RADIUS_M) / np.cos(np.radians(middle_lat))
+        return (
+            middle_lat + _reflected(lat_deg - middle_lat, half_lat),
+            middle_lon + _reflected(lon_deg - middle_lon, half_lon),
+        )
+
     @property
     def user_files(self) -> int:
         return sum(habit.files for habit in self.habits)
@@ -136,3 +149,8 @@ class London:
         if not habit.weeks <= habit.files <= 7 * habit.weeks:
             demand = f"{habit.weeks} to {7 * habit.weeks}, at most one a day"
             yield out_of_range(f"files of habit {number}", demand, habit.files)
+
+
+def _reflected(offset: Floats, half: float) -> Floats:
+    """Reflect into [-half, half]; points inside are unchanged."""
+    return np.abs((offset - half) % (4 * half) - 2 * half) - half
