@@ -13,11 +13,9 @@ from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Outcome, Reconstruction
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
+from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
 from veilmap.model.device import DeviceName, torch_device
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import methods_of
@@ -76,8 +74,7 @@ def attack_(
     dlg: DlgOptions = DlgSettings(),
     search: SearchOptions = Search(),
     heatmap: HeatmapOptions = Heatmap(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Play the curious server: find where a user was from the updates alone.
 
@@ -104,8 +101,8 @@ def attack_(
     who = Who(methods_of(method), target, secure_aggregation, every, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
     torch_device(device)  # before the data are read, which may take long
-    measurements = None if data is None else read_and_say(data, columns, reading)
-    evidence = open_evidence(run, measurements, cell, reading.timezone)
+    measurements = None if data is None else read_and_say(data, source.columns, source.reading)
+    evidence = open_evidence(run, measurements, cell, source.reading.timezone)
     with folder.held(overwrite):
         result = _attack(evidence, settings, plot, theory, device)
         _show(result)

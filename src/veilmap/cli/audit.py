@@ -2,8 +2,11 @@
 
 import shlex
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
+
+from cyclopts import Parameter
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.auditing.audit import audit
@@ -13,29 +16,32 @@ from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.cli.console import say, stdout, table, tell
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import (
-    ColumnOptions,
-    NetworkOptions,
-    ProtectionOptions,
-    ReadingOptions,
-    RobustnessOptions,
-    grouped,
-)
+from veilmap.cli.file_options import FileOptions, grouped
+from veilmap.cli.options import NetworkOptions, ProtectionOptions, RobustnessOptions
 from veilmap.cli.running import trials_shown
 from veilmap.cli.timing import Pace
 from veilmap.model.network import Network
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
 
-QuestionOptions = Annotated[Question, grouped("What is asked", 0)]
-TaskOptions = Annotated[AuditTask, grouped("What is learned", 1)]
-TrainingOptions = Annotated[AuditTraining, grouped("Federated training", 2)]
-TestOptions = Annotated[AuditSplit, grouped("Test data", 4)]
-DlgOptions = Annotated[AuditDlg, grouped("dlg", 8)]
-SearchOptions = Annotated[Search, grouped("search", 9)]
-HeatmapOptions = Annotated[AuditHeatmap, grouped("heatmap", 10)]
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class AuditSettingsOptions(AuditSettings):
+    """The settings of an audit as options, a group for each part."""
+
+    audit: Annotated[Question, grouped("What is asked", 0)] = field(default_factory=Question)
+    task: Annotated[AuditTask, grouped("What is learned", 1)] = field(default_factory=AuditTask)
+    training: Annotated[AuditTraining, grouped("Federated training", 2)] = field(
+        default_factory=AuditTraining
+    )
+    protection: ProtectionOptions = field(default_factory=Protection)
+    test: Annotated[AuditSplit, grouped("Test data", 4)] = field(default_factory=AuditSplit)
+    robustness: RobustnessOptions = field(default_factory=Robustness)
+    model: NetworkOptions = field(default_factory=Network)
+    dlg: Annotated[AuditDlg, grouped("dlg", 8)] = field(default_factory=AuditDlg)
+    search: Annotated[Search, grouped("search", 9)] = field(default_factory=Search)
+    heatmap: Annotated[AuditHeatmap, grouped("heatmap", 10)] = field(default_factory=AuditHeatmap)
 
 
 def audit_(
@@ -49,18 +55,8 @@ def audit_(
     fresh: bool = False,
     config: Path | None = None,
     model: Path | None = None,
-    question: QuestionOptions = Question(),
-    task: TaskOptions = AuditTask(),
-    training: TrainingOptions = AuditTraining(),
-    protection: ProtectionOptions = Protection(),
-    robustness: RobustnessOptions = Robustness(),
-    test: TestOptions = AuditSplit(),
-    network: NetworkOptions = Network(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
-    dlg: DlgOptions = AuditDlg(),
-    search: SearchOptions = Search(),
-    heatmap: HeatmapOptions = AuditHeatmap(),
+    settings: AuditSettingsOptions = AuditSettingsOptions(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Find out how near the server comes to users' homes, and what keeps it away at which price.
 
@@ -80,22 +76,10 @@ def audit_(
         config: settings file (TOML) under the options given here.
         model: settings file that "veilmap tune" wrote.
     """
-    settings = AuditSettings(
-        task=task,
-        test=test,
-        model=network,
-        training=training,
-        protection=protection,
-        robustness=robustness,
-        audit=question,
-        dlg=dlg,
-        search=search,
-        heatmap=heatmap,
-    )
     pace = Pace()
     with trials_shown(out, pace) as shown:
         finished = audit(
-            lambda: read_and_say(data, columns, reading),
+            lambda: read_and_say(data, source.columns, source.reading),
             settings,
             out=out,
             redact=redact,

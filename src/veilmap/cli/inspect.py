@@ -7,11 +7,10 @@ from zoneinfo import ZoneInfo
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.data import left_out_text
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import FileOptions
 from veilmap.errors import UserError
 from veilmap.inspection import Inspection, inspect
 from veilmap.inspection.labels import labels
-from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
 from veilmap.wording import counted
@@ -24,8 +23,7 @@ def inspect_(
     *,
     config: Path | None = None,
     plot: Path | None = None,
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Show what is in a measurement file; invalid rows are counted, not an error.
 
@@ -36,16 +34,16 @@ def inspect_(
     """
     if plot is not None and plot.exists() and not plot.is_dir():
         raise UserError(f"{plot} is a file; name a folder for the pictures")
-    _show(inspect(file, columns, reading), reading)
+    _show(inspect(file, source.columns, source.reading), source.reading)
     if plot is not None:
-        _draw(file, columns, reading, plot)
+        _draw(file, source, plot)
 
 
-def _draw(file: str, columns: Columns, reading: Reading, folder: Path) -> None:
+def _draw(file: str, source: FileOptions, folder: Path) -> None:
     # Matplotlib is slow to load and needed only here.
     from veilmap.inspection.pictures import write_pictures
 
-    measurements = read(file, columns, replace(reading, drop_invalid=True))
+    measurements = read(file, source.columns, replace(source.reading, drop_invalid=True))
     say("")
     for path in write_pictures(measurements, folder):
         say(f"wrote {path}")

@@ -6,14 +6,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from veilmap.cli.console import say, stdout, table
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import FileOptions
 from veilmap.cli.running import RunOptions, Runs, run_with
 from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims
 from veilmap.reproduction.labels import paper_specs
 from veilmap.reproduction.reproduce import SEEDS, reproduce
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 
 
 def reproduce_(
@@ -25,8 +23,7 @@ def reproduce_(
     beside: Path | None = None,
     page: Path | None = None,
     runs: Runs = RunOptions(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Run tables and figures of the paper, and decide every claim that they carry.
 
@@ -47,7 +44,7 @@ def reproduce_(
     if not labels:
         raise UserError("no label is given; name some, or all, or look them up with --list")
     paper_specs(labels)  # refuses unknown ones before the data are read
-    with run_with(runs, columns, reading, out) as keywords:
+    with run_with(runs, source, out) as keywords:
         done = reproduce(labels, seeds=seeds, beside=beside, page=page, **keywords)
     _show(done.board)
     say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")

@@ -8,15 +8,13 @@ from typing import Annotated, Any
 
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
-from veilmap.cli.file_options import grouped
+from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.cli.interrupts import say_what_is_kept
 from veilmap.cli.timing import Pace
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.trial import Trial
 from veilmap.output import refuse_no_folder
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.wording import counted
 
 
@@ -45,11 +43,11 @@ Runs = Annotated[RunOptions, grouped("Runs", 1)]
 
 
 @contextmanager
-def run_with(
-    options: RunOptions, columns: Columns, reading: Reading, out: Path
-) -> Iterator[dict[str, Any]]:
+def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[dict[str, Any]]:
     """The keywords of ``sweep`` and ``reproduce``; their progress is shown."""
-    data = None if options.data is None else read_and_say(options.data, columns, reading)
+    data = (
+        None if options.data is None else read_and_say(options.data, source.columns, source.reading)
+    )
     pace = Pace()
     with trials_shown(out, pace) as shown:
         yield {**vars(options), "data": data, "out": out, "progress": shown}

@@ -9,35 +9,22 @@ from zoneinfo import ZoneInfo
 
 from veilmap.cli.console import progress, say, stdout, table
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import (
-    ColumnOptions,
-    NetworkOptions,
-    ProtectionOptions,
-    ReadingOptions,
-    RobustnessOptions,
-    TaskOptions,
-    TestOptions,
-    TrainingOptions,
-)
+from veilmap.cli.file_options import FileOptions
+from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.warnings import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
-from veilmap.federation.plan import Training
 from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
-from veilmap.rounds import SPLITS, Split
+from veilmap.rounds import SPLITS
 from veilmap.shell import option_name
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.strategy import as_text
 from veilmap.study.degenerate import degenerate
 from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.protection import Protection
-from veilmap.study.robustness import Robustness
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import RunSettings, Task
 from veilmap.study.train import Run, train
 from veilmap.wording import counted, plural
 
@@ -63,14 +50,8 @@ def train_(
     device: DeviceName = "cpu",
     config: Path | None = None,
     model: Path | None = None,
-    task: TaskOptions = Task(),
-    training: TrainingOptions = Training(),
-    protection: ProtectionOptions = Protection(),
-    robustness: RobustnessOptions = Robustness(),
-    test: TestOptions = Split(),
-    network: NetworkOptions = Network(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    settings: RunSettingsOptions = RunSettingsOptions(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Train the signal map of one cell by online federated learning (Algorithm 1).
 
@@ -92,8 +73,7 @@ def train_(
     torch_device(device)
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()
-    measurements = read_and_say(data, columns, reading)
-    settings = RunSettings(task, test, network, training, protection, robustness)
+    measurements = read_and_say(data, source.columns, source.reading)
     prepared = prepare(measurements, settings)
     _announce(prepared)
     with progress() as bar:
