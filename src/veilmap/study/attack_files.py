@@ -82,17 +82,11 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
         },
         "versions": versions(),
     }
-    rows = []
-    for name, scores in run.scores.items():
-        rows.append(
-            result_row(
-                run.configuration,
-                run.settings.who.seed,
-                attack=name,
-                target=run.target,
-                **scores.figures(),
-            )
-        )
+    seed, target = run.settings.who.seed, run.target
+    rows = [
+        result_row(run.configuration, seed, attack=name, target=target, **scores.figures())
+        for name, scores in run.scores.items()
+    ]
     history = [
         attacked_round(run, name, each).as_dict()
         for name, every in run.every.items()
@@ -104,10 +98,7 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
 def found_places(run: AttackRun) -> dict[str, Any]:
     """GeoJSON: the location of every round, and the places ranked over all rounds."""
     projection = Projection(run.header.side_knowledge.epsg)
-    features = [
-        *(_feature(projection, *each) for each in _locations(run)),
-        *(_feature(projection, *each) for each in _ranked(run)),
-    ]
+    features = [_feature(projection, *each) for each in (*_locations(run), *_ranked(run))]
     return {"type": "FeatureCollection", "features": features}
 
 

@@ -68,14 +68,12 @@ class DlgSettings:
 
     def __post_init__(self) -> None:
         positive = {
-            "starts": self.starts,
-            "start_noise_m": self.start_noise_m,
-            "attack_rate": 1.0 if self.attack_rate is None else self.attack_rate,
+            name: getattr(self, name) for name in ("starts", "start_noise_m", "attack_rate")
         }
         refuse(
             out_of_range(name, "above 0", value)
             for name, value in positive.items()
-            if not (isfinite(value) and value > 0)
+            if value is not None and not (isfinite(value) and value > 0)
         )
 
     def make(

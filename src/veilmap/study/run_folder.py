@@ -9,7 +9,6 @@ from veilmap.errors import UserError
 from veilmap.files import PRIVATE, json_bytes, writing, written
 from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
-from veilmap.transcript import Transcript
 
 # What "veilmap attack" leaves in the folder of the same name.
 ATTACK_FILES = (
@@ -84,7 +83,3 @@ class RunFolder:
         if not self.path.is_dir():
             raise UserError(f"there is no run {self.path}; make one with: veilmap train --out RUN")
         return SignalMap.load(self.model)
-
-    def load_transcript(self) -> Transcript:
-        """What the server saw."""
-        return Transcript(self.transcript)

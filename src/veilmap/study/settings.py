@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, fault_of, out_of_range, refuse, unknown_choice
 from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import Training
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
@@ -63,14 +63,8 @@ class Task:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        try:
-            parse_interval(self.interval)
-        except UserError as error:
-            yield error
-        try:
-            self.family(Network())
-        except UserError as error:
-            yield error
+        yield from fault_of(parse_interval, self.interval)
+        yield from fault_of(self.family, Network())
         if self.scaler not in ("area", "fitted"):
             yield unknown_choice("scaler", self.scaler, ("area", "fitted"))
         if isinstance(self.label_offset_dbm, str):
