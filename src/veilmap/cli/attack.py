@@ -1,7 +1,7 @@
 """``veilmap attack``."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from statistics import median
@@ -11,7 +11,7 @@ from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Outcome, Reconstruction
-from veilmap.cli.console import progress, say, stdout, table
+from veilmap.cli.console import print_table, progress, say, stdout
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
@@ -106,9 +106,17 @@ def attack_(
     with folder.held(overwrite):
         result = _attack(evidence, settings, plot, theory, device)
         _show(result)
-        pictures = _draw(result) if plot else {}
+        pictures: dict[str, bytes] = {}
+        if plot:
+            # Matplotlib is slow to load and needed only here.
+            from veilmap.report.attack_pictures import attack_pictures
+
+            pictures = attack_pictures(result)
         folder.write(result, pictures)
-    _tell(folder, pictures)
+    say(f"\nwrote {folder.results} (figures) and {folder.places} (places, for QGIS)")
+    for name in pictures:
+        say(f"wrote {folder.path / name}")
+    say("these files show where a person was; keep them as you keep the data")
 
 
 def _attack(
@@ -127,18 +135,13 @@ def _attack(
         )
 
 
-def _draw(run: AttackRun) -> dict[str, bytes]:
-    # Matplotlib is slow to load and needed only here.
-    from veilmap.report.attack_pictures import attack_pictures
-
-    return attack_pictures(run)
-
-
 def _show(run: AttackRun) -> None:
     known, who = run.header.side_knowledge, run.target
     who = who if run.settings.who.secure_aggregation else f"user {who}"
-    rounds = counted(len(run.norms), "round")
-    say(f"{who}: {rounds}{_every(run)}, {run.configuration}, {_size(run)}")
+    every = run.settings.who.every
+    rounds = counted(len(run.norms), "round") + (f" (1 in {every})" if every > 1 else "")
+    size = f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
+    say(f"{who}: {rounds}, {run.configuration}, {size}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
         say("this user takes no part in the defence")
@@ -147,14 +150,7 @@ def _show(run: AttackRun) -> None:
     if run.truth is None:
         say(f"no truth: {run.why_no_truth}")
     stdout.print()
-    figures = table(None, "", *run.scores)
-    for name, text, spec in FIGURES:
-        if any(getattr(scores, name) is not None for scores in run.scores.values()):
-            values = [scores.text(name, spec) for scores in run.scores.values()]
-            figures.add_row(text, *values)
-    for text, cells in _work(run).items():
-        figures.add_row(text, *cells)
-    stdout.print(figures)
+    print_table((*_figures(run), *_work(run)), "", *run.scores)
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
     if is_one_place(run.area):
@@ -166,27 +162,30 @@ def _show(run: AttackRun) -> None:
             say(f"\n{finding}")
 
 
-def _work(run: AttackRun) -> dict[str, list[str]]:
+def _figures(run: AttackRun) -> Iterator[list[str]]:
+    """How near each method came; figures that no method has are left out."""
+    for name, text, spec in FIGURES:
+        if any(getattr(scores, name) is not None for scores in run.scores.values()):
+            yield [text, *(scores.text(name, spec) for scores in run.scores.values())]
+
+
+def _work(run: AttackRun) -> Iterator[list[str]]:
     """How well each method explained the updates, and its cost."""
-    rows: dict[str, list[str]] = {}
-    for name, found in run.found.items():
-        scores, iterates = run.scores[name], name == "dlg"
-        unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
-        cells = {
-            "cosine, median": _cosine(found),
-            "places found": str(len(scores.places)),
-            "iterations, mean": scores.text("iterations", ",.0f") if iterates else UNDEFINED,
-            "  ran out of them": f"{unfinished:.0%}" if iterates else UNDEFINED,
-            "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
-        }
-        for text, cell in cells.items():
-            rows.setdefault(text, []).append(cell)
-    return rows
+    works = [_work_of(name, found, run.scores[name]) for name, found in run.found.items()]
+    for text in works[0]:
+        yield [text, *(work[text] for work in works)]
 
 
-def _cosine(found: Sequence[Reconstruction]) -> str:
-    middle = median(each.cosine for each in found)
-    return f"{middle:.4f}" if isfinite(middle) else UNDEFINED
+def _work_of(name: str, found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
+    cosine, iterates = median(each.cosine for each in found), name == "dlg"
+    unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
+    return {
+        "cosine, median": f"{cosine:.4f}" if isfinite(cosine) else UNDEFINED,
+        "places found": str(len(scores.places)),
+        "iterations, mean": scores.text("iterations", ",.0f") if iterates else UNDEFINED,
+        "  ran out of them": f"{unfinished:.0%}" if iterates else UNDEFINED,
+        "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
+    }
 
 
 def unplaced(run: AttackRun) -> Iterator[str]:
@@ -214,18 +213,3 @@ def verdict(name: str, scores: Scores) -> str | None:
 
 def _is_beaten(found_m: float | None, random_m: float | None) -> bool:
     return found_m is not None and random_m is not None and found_m > NO_BETTER * random_m
-
-
-def _every(run: AttackRun) -> str:
-    return "" if run.settings.who.every == 1 else f" (1 in {run.settings.who.every})"
-
-
-def _size(run: AttackRun) -> str:
-    return f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
-
-
-def _tell(folder: AttackFolder, pictures: Iterable[str]) -> None:
-    say(f"\nwrote {folder.results} (figures) and {folder.places} (places, for QGIS)")
-    for name in pictures:
-        say(f"wrote {folder.path / name}")
-    say("these files show where a person was; keep them as you keep the data")

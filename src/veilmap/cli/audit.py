@@ -14,31 +14,25 @@ from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditSettings, Question
-from veilmap.cli.console import say, stdout, table, tell
+from veilmap.cli.console import print_table, say, stdout, tell
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
-from veilmap.cli.options import NetworkOptions, ProtectionOptions, RobustnessOptions
+from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.running import trials_shown
 from veilmap.cli.timing import Pace
-from veilmap.model.network import Network
-from veilmap.study.protection import Protection
-from veilmap.study.robustness import Robustness
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class AuditSettingsOptions(AuditSettings):
-    """The settings of an audit as options, a group for each part."""
+class AuditSettingsOptions(RunSettingsOptions, AuditSettings):
+    """The settings of an audit as options, a group for each part that is not as in a run."""
 
     audit: Annotated[Question, grouped("What is asked", 0)] = field(default_factory=Question)
     task: Annotated[AuditTask, grouped("What is learned", 1)] = field(default_factory=AuditTask)
     training: Annotated[AuditTraining, grouped("Federated training", 2)] = field(
         default_factory=AuditTraining
     )
-    protection: ProtectionOptions = field(default_factory=Protection)
     test: Annotated[AuditSplit, grouped("Test data", 4)] = field(default_factory=AuditSplit)
-    robustness: RobustnessOptions = field(default_factory=Robustness)
-    model: NetworkOptions = field(default_factory=Network)
     dlg: Annotated[AuditDlg, grouped("dlg", 8)] = field(default_factory=AuditDlg)
     search: Annotated[Search, grouped("search", 9)] = field(default_factory=Search)
     heatmap: Annotated[AuditHeatmap, grouped("heatmap", 10)] = field(default_factory=AuditHeatmap)
@@ -100,10 +94,7 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
         tell(f"\n{sentence}")
     stdout.print()
     heads, *lines = finished.lines()
-    panel_table = table(None, *heads)
-    for line in lines:
-        panel_table.add_row(*line)
-    stdout.print(panel_table)
+    print_table(lines, *heads)
     say("\nthe attacker knew:")
     for fact in verdict.knows:
         say(f"  {fact}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from veilmap.cli.console import say, stdout, table
+from veilmap.cli.console import print_table, say
 from veilmap.cli.data import left_out_text
 from veilmap.cli.file_options import FileOptions
 from veilmap.errors import UserError
@@ -55,21 +55,18 @@ def _draw(file: str, source: FileOptions, folder: Path) -> None:
 
 
 def _show(found: Inspection, reading: Reading) -> None:
-    facts = table(None, "", "", left=2)
-    facts.show_header = False
-    for name, value in (*_of_files(found), *_of_rows(found)):
-        facts.add_row(name, value)
-    stdout.print(facts)
+    print_table((*_of_files(found), *_of_rows(found)), "", "", left=2)
     if found.faults and not reading.drop_invalid:
         say("\nread the others with --drop-invalid")
     say(
         f"\ndensest: user {found.densest_user} in cell {found.densest_cell}, "
         f"{counted(found.densest_rows, 'measurement')}"
     )
-    rounds = table(None, "T", "rounds", "points per round")
-    for count in found.rounds:
-        rounds.add_row(count.interval, f"{count.rounds:,}", f"{count.points_per_round:,.0f}")
-    stdout.print(rounds)
+    rounds = [
+        (each.interval, f"{each.rounds:,}", f"{each.points_per_round:,.0f}")
+        for each in found.rounds
+    ]
+    print_table(rounds, "T", "rounds", "points per round")
 
 
 def _of_files(found: Inspection) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from veilmap.cli.console import say, stdout, table
+from veilmap.cli.console import print_table, say
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.running import RunOptions, Runs, run_with
 from veilmap.errors import UserError
@@ -39,7 +39,8 @@ def reproduce_(
         page: also write the board as this Markdown file, with its pictures in a folder beside it.
     """
     if list:
-        _show_labels()
+        labelled = [(spec.label, spec.title, str(len(spec.claims))) for spec in paper_specs()]
+        print_table(labelled, "label", "what", "claims", left=2)
         return
     if not labels:
         raise UserError("no label is given; name some, or all, or look them up with --list")
@@ -50,22 +51,17 @@ def reproduce_(
     say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")
 
 
-def _show_labels() -> None:
-    lines = table(None, "label", "what", "claims", left=2)
-    for spec in paper_specs():
-        lines.add_row(spec.label, spec.title, str(len(spec.claims)))
-    stdout.print(lines)
-
-
 def _show(board: Board) -> None:
     for entry in board.entries:
         if not entry.lines:
             say(f"\n{entry.label}: {entry.title}: {', '.join(entry.pictures)}")
             continue
-        lines = table(f"\n{entry.label}: {entry.title}", "claim", "the paper", "here", "", left=4)
-        for line in entry.lines:
-            lines.add_row(line.says, line.paper, line.here.values, line.here.outcome.words)
-        stdout.print(lines)
+        rows = [
+            (line.says, line.paper, line.here.values, line.here.outcome.words)
+            for line in entry.lines
+        ]
+        title = f"\n{entry.label}: {entry.title}"
+        print_table(rows, "claim", "the paper", "here", "", title=title, left=4)
         for why in entry.failed:
             say(f"no figures: {why}")
     say(f"\n{counted_claims(board.counts)}")

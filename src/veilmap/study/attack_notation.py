@@ -1,6 +1,6 @@
 """The attacks of a run: our own by name, others as objects or as text such as ``mine:depth=3``."""
 
-from collections.abc import Iterator
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PlainValidator
@@ -60,18 +60,11 @@ def method_name(method: Method) -> str:
     return method.name if method.name in ATTACKS else as_text(method)
 
 
-def _split(text: str) -> Iterator[str]:
+def _split(text: str) -> list[str]:
     """``search,mine:depth=3,width=2`` is search and mine; a setting belongs to the one before."""
-    together = ""
-    for piece in filter(str.strip, text.split(",")):
-        if together and "=" in piece and ":" not in piece:
-            together += f",{piece}"
-            continue
-        if together:
-            yield together
-        together = piece
-    if together:
-        yield together
+    pieces = ",".join(filter(str.strip, text.split(",")))
+    # At the commas before a piece without "=", or with a colon.
+    return re.split(r",(?![^,:]*=[^,:]*(?:,|\Z))", pieces) if pieces else []
 
 
 def _method_of(given: Any) -> Method:

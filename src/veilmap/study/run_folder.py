@@ -11,14 +11,8 @@ from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
 
 # What "veilmap attack" leaves in the folder of the same name.
-ATTACK_FILES = (
-    "results.json",
-    "found.geojson",
-    "whereabouts.png",
-    "rounds.png",
-    "path.png",
-    "heatmap.png",
-)
+_PICTURES = ("whereabouts", "rounds", "path", "heatmap")
+ATTACK_FILES = ("results.json", "found.geojson", *(f"{name}.png" for name in _PICTURES))
 
 OVERWRITE = " or add --overwrite (overwrite=True in Python)"
 

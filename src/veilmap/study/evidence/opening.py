@@ -10,7 +10,6 @@ from pydantic import BeforeValidator
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.federation.map_family import MapFamily
-from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
@@ -81,17 +80,17 @@ def _transcript(
     map: MapFamily | None,
 ) -> Evidence:
     transcript = Transcript(path, map)
-    known = transcript.header.side_knowledge
-    clock = timezone or (data.timezone if data else "UTC")
+    name = transcript.header.configuration
     if data is None:
         why = "the transcript has no positions; give the measurements with --data to know the truth"
-        return Evidence(path, transcript, transcript.header.configuration, clock, None, why)
-    truth = _cut(data.of_cell(cell), known, transcript)
-    return Evidence(path, transcript, transcript.header.configuration, clock, truth)
+        return Evidence(path, transcript, name, timezone or "UTC", None, why)
+    truth = _cut(data.of_cell(cell), transcript)
+    return Evidence(path, transcript, name, timezone or data.timezone, truth)
 
 
-def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
+def _cut(data: Measurements, transcript: Transcript) -> Truth:
     """The rows of each user between a round's start and its end."""
+    known = transcript.header.side_knowledge
     data = data.projected(Projection(known.epsg))
     measured = {**by_user(data), SUM: pooled(data)}
     truth: dict[int, dict[str, LocalData]] = {}
@@ -118,20 +117,25 @@ def _run(
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)
     name = parse(_Resolved, _part(record, "resolved", _Resolved), damaged).configuration
-    transcript, clock = Transcript(folder.transcript, map), about.timezone
+    evidence = Evidence(
+        folder.path,
+        Transcript(folder.transcript, map),
+        name,
+        about.timezone,
+        truth=None,
+        why_no_truth=f"{about.source} is not there to read; give it with --data to know the truth",
+        refused=_refused(folder),
+    )
+    data = _reread(about.read_with) if data is None else data
     if data is None:
-        data = _reread(about.read_with)
-    if data is None:
-        why = f"{about.source} is not there to read; give it with --data to know the truth"
-        return Evidence(folder.path, transcript, name, clock, None, why, refused=_refused(folder))
+        return evidence
     prepared = prepare(data, settings)
     if prepared.data.fingerprint != about.fingerprint:
         raise UserError(
             f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
             "differ; give the same file, read with the same options, with --data"
         )
-    truth = truth_of(prepared)
-    return Evidence(folder.path, transcript, name, clock, truth, refused=_refused(folder))
+    return replace(evidence, truth=truth_of(prepared), why_no_truth="")
 
 
 def _refused(folder: RunFolder) -> dict[str, str]:
