@@ -84,16 +84,16 @@ def attack_(
             with commas between them; settings of the latter after a colon: search,mine:depth=3.
             With hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
-        secure_aggregation: attack the weighted sum of all users, the only thing a server sees then.
+        secure_aggregation: attack the weighted sum of all users, all that a server sees then.
         every: attack only every so many rounds of the user, from the first.
-        data: the measurements, to compare with where the user really was; a run knows its own.
-        cell: the cell in them, for a transcript.
+        data: the measurements, for the ground truth; a run knows its own.
+        cell: the cell in --data, for a transcript.
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
         overwrite: replace earlier results there.
         plot: draw maps, the path of an attack and its course over the rounds into that folder.
         theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round,
             and write them to results.json.
-        seed: of random starts and of the random reference.
+        seed: of random starts and of the random baseline.
         device: cpu, or cuda for an NVIDIA GPU; the results are the same to rounding.
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
@@ -116,7 +116,7 @@ def attack_(
     say(f"\nwrote {folder.results} (figures) and {folder.places} (places, for QGIS)")
     for name in pictures:
         say(f"wrote {folder.path / name}")
-    say("these files show where a person was; keep them as you keep the data")
+    say("these files show where a person was; protect them like the data")
 
 
 def _attack(
@@ -144,11 +144,11 @@ def _show(run: AttackRun) -> None:
     say(f"{who}: {rounds}, {run.configuration}, {size}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
-        say("this user takes no part in the defence")
+        say("this user does not use the defence")
     if run.unread:
-        say(f"left out, for they cannot read this kind of map: {', '.join(run.unread)}")
+        say(f"skipped, because they cannot read this kind of map: {', '.join(run.unread)}")
     if run.truth is None:
-        say(f"no truth: {run.why_no_truth}")
+        say(f"no ground truth: {run.why_no_truth}")
     stdout.print()
     print_table((*_figures(run), *_work(run)), "", *run.scores)
     if known.interval_s > LONGEST_WITH_HOURS_S:
@@ -194,7 +194,7 @@ def unplaced(run: AttackRun) -> Iterator[str]:
         why = Counter(each.outcome for each in found if not isfinite(each.xy_m.sum()))
         for outcome, count in why.items():
             rounds = f"{count:,} of {counted(len(found), 'round')}"
-            yield f"{name} names no location in {rounds}: {outcome.value}"
+            yield f"{name} found no location in {rounds}: {outcome.value}"
 
 
 def verdict(name: str, scores: Scores) -> str | None:

@@ -27,8 +27,8 @@ from veilmap.cli.timing import Pace
 class AuditSettingsOptions(RunSettingsOptions, AuditSettings):
     """The settings of an audit as options, a group for each part that is not as in a run."""
 
-    audit: Annotated[Question, grouped("What is asked", 0)] = field(default_factory=Question)
-    task: Annotated[AuditTask, grouped("What is learned", 1)] = field(default_factory=AuditTask)
+    audit: Annotated[Question, grouped("Audit", 0)] = field(default_factory=Question)
+    task: Annotated[AuditTask, grouped("Task", 1)] = field(default_factory=AuditTask)
     training: Annotated[AuditTraining, grouped("Federated training", 2)] = field(
         default_factory=AuditTraining
     )
@@ -52,7 +52,7 @@ def audit_(
     settings: AuditSettingsOptions = AuditSettingsOptions(),
     source: FileOptions = FileOptions(),
 ) -> None:
-    """Find out how near the server comes to users' homes, and what keeps it away at which price.
+    """Measure how near the server comes to users' homes, which defence prevents it, and its cost.
 
     A panel of configurations is trained and attacked, several seeds each, and compared in a report
     for the browser. Ctrl-C keeps what is finished; rerun the command to resume.
@@ -60,14 +60,14 @@ def audit_(
     Args:
         data: a measurement file, a folder or archive of them, or a simulated world:
             campus or london.
-        out: folder for the report and what it is made of.
-        redact: keep figures only, and no position; also removes those of an earlier audit there.
+        out: folder for the report and its data.
+        redact: keep figures and no positions; also remove the positions of an earlier audit there.
         figures: also write figures for print, as PDF and PNG.
-        tiles: address of a server of map tiles for the report, such as
-            https://tile.example.org/{z}/{x}/{y}.png; by default the page asks nobody.
-        jobs: how many runs at once; by default one per core.
-        fresh: compute again what is cached in out.
-        config: settings file (TOML) under the options given here.
+        tiles: URL of a map tile server for the report, such as
+            https://tile.example.org/{z}/{x}/{y}.png; by default the page makes no requests.
+        jobs: number of parallel runs; by default one per core.
+        fresh: recompute cached results.
+        config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
     pace = Pace()
@@ -109,4 +109,4 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     if figures:
         say(f"wrote {folder.figures}")
     if not redact:
-        say("it shows where people were; keep it as you keep the data, or add --redact")
+        say("it shows where people were; protect it like the data, or add --redact")

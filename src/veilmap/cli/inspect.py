@@ -29,7 +29,7 @@ def inspect_(
 
     Args:
         file: a measurement file of any known format, or a folder, zip or tar of them.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
         plot: a folder for pictures: a map, the users, the largest cells, similar users.
     """
     if plot is not None and plot.exists() and not plot.is_dir():
@@ -49,7 +49,7 @@ def _draw(file: str, source: FileOptions, folder: Path) -> None:
         say(f"wrote {path}")
     for user, label in list(labels(measurements.users).items())[:_NAMED_USERS]:
         if label != user:
-            say(f"user {label} in them is {user}")
+            say(f"in the pictures, user {label} is {user}")
     if not is_world(file):
         say("these pictures show where people were; protect them like the data")
 
@@ -57,7 +57,7 @@ def _draw(file: str, source: FileOptions, folder: Path) -> None:
 def _show(found: Inspection, reading: Reading) -> None:
     print_table((*_of_files(found), *_of_rows(found)), "", "", left=2)
     if found.faults and not reading.drop_invalid:
-        say("\nread the others with --drop-invalid")
+        say("\ndrop the invalid rows with --drop-invalid")
     say(
         f"\ndensest: user {found.densest_user} in cell {found.densest_cell}, "
         f"{counted(found.densest_rows, 'measurement')}"
@@ -87,10 +87,8 @@ def _of_rows(found: Inspection) -> Iterator[tuple[str, str]]:
     yield "users", f"{found.users:,}"
     yield "cells", f"{found.cells:,}"
     zone = ZoneInfo(found.timezone)
-    first, last = (
-        f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for moment in (found.first, found.last)
-    )
-    yield "time", f"{first} to {last} {found.timezone}"
+    times = (f"{each.astimezone(zone):%Y-%m-%d %H:%M}" for each in (found.first, found.last))
+    yield "time", f"{' to '.join(times)} {found.timezone}"
     yield "extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km)
     yield "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
     yield "accuracy", f"unknown in {counted(found.unknown_accuracy, 'row')}"

@@ -15,7 +15,7 @@ from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
 from veilmap.study.settings import RunSettings, Task
 
-TaskOptions = Annotated[Task, grouped("What is learned", 1)]
+TaskOptions = Annotated[Task, grouped("Task", 1)]
 TrainingOptions = Annotated[Training, grouped("Federated training", 2)]
 ProtectionOptions = Annotated[Protection, grouped("Defences on the phone", 3)]
 TestOptions = Annotated[Split, grouped("Test data", 4)]

@@ -25,17 +25,17 @@ def reproduce_(
     runs: Runs = RunOptions(),
     source: FileOptions = FileOptions(),
 ) -> None:
-    """Run tables and figures of the paper, and decide every claim that they carry.
+    """Run tables and figures of the paper, and decide every claim that they make.
 
     On the simulated campus and London, or on any measurements. Ctrl-C keeps what is finished; rerun
     the command to resume.
 
     Args:
         labels: as in the paper, such as tab:radiocells; "all" for everything.
-        list: name all labels, and run nothing.
+        list: list all labels and exit.
         out: folder for runs, rows (Parquet and JSON), pictures and the board (Markdown and HTML).
-        seeds: how often everything is run.
-        beside: the --out of a reproduction on other data, whose findings stand beside these.
+        seeds: number of seeds.
+        beside: the --out of a reproduction on other data, to show its results beside these.
         page: also write the board as this Markdown file, with its pictures in a folder beside it.
     """
     if list:
@@ -43,7 +43,7 @@ def reproduce_(
         print_table(labelled, "label", "what", "claims", left=2)
         return
     if not labels:
-        raise UserError("no label is given; name some, or all, or look them up with --list")
+        raise UserError("no label given; name some or all, or list them with --list")
     paper_specs(labels)  # refuses unknown ones before the data are read
     with run_with(runs, source, out) as keywords:
         done = reproduce(labels, seeds=seeds, beside=beside, page=page, **keywords)

@@ -1,4 +1,4 @@
-"""What the commands that run many trials share: their options, a progress bar, Ctrl-C."""
+"""Shared by the commands that run many trials: options, a progress bar, Ctrl-C."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,15 +20,15 @@ from veilmap.wording import counted
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is run, and how.
+    """Options of all runs of a command.
 
     Attributes:
-        data: measurements in place of those that are named; a file, a folder or an archive.
+        data: measurements to use instead of the named ones; a file, a folder or an archive.
         cell: the cell in them; the densest by default.
-        target: the user to attack, or how the name begins; the densest by default.
-        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
-        jobs: how many runs at once; by default one per core.
-        fresh: compute again what is cached in out.
+        target: the user to attack, or the beginning of the name; the densest by default.
+        quick: smoke test with little data, few steps and one seed; the figures mean nothing.
+        jobs: number of parallel runs; by default one per core.
+        fresh: recompute cached results.
     """
 
     data: str | None = None
@@ -56,7 +56,7 @@ def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[di
 
 @contextmanager
 def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
-    """A progress bar over all trials; an interrupt says what is kept."""
+    """A progress bar over all trials; an interrupt reports what is kept."""
     refuse_no_folder(out)
     counts = {"done": 0, "all": 0}
     with progress() as bar:

@@ -22,14 +22,14 @@ def sweep_(
 ) -> None:
     """Run every combination of a grid of settings with every seed, and compare.
 
-    The file (TOML) names the data, the settings, what the grid goes over, and if you like claims to
-    decide and pictures to draw; docs/sweeps.md shows one. Ctrl-C keeps what is finished; rerun the
-    command to resume. A file that has grown adds only what is new.
+    The file (TOML) names the data, the settings, the grid, and optionally claims to decide and
+    pictures to draw; docs/sweeps.md shows one. Ctrl-C keeps what is finished; rerun the
+    command to resume. After a change of the file only new runs are computed.
 
     Args:
         file: the grid, a TOML file.
         out: folder for runs, rows (Parquet and JSON) and pictures.
-        seeds: how often everything is run.
+        seeds: number of seeds.
     """
     with run_with(runs, source, out) as keywords:
         result = sweep(file, seeds=seeds, **keywords)

@@ -66,7 +66,7 @@ def train_(
         overwrite: replace a finished run in that folder.
         past: also print the RMSE on the data of earlier rounds.
         device: train phones on all cores of the processor, or many at once on a GPU.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
     # Before the data are read, which may take long.

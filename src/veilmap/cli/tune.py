@@ -43,7 +43,7 @@ def tune_(
         out: the settings file to write, for "veilmap train --model".
         trials: the total number of trials.
         initialisation: of the networks' weights.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
     """
     if trials < 1:
         raise out_of_range("trials", "at least 1", trials)

@@ -1,5 +1,6 @@
 """The attack of a curious server: the run behind ``veilmap attack``."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -268,24 +269,20 @@ def _user(entries: Sequence[Entry], target: str | None, evidence: Evidence) -> s
 
     A defence may make the user who measured most send few points.
     """
-    points: dict[str, int] = {}
+    points = Counter[str]()
     for each in entries:
         known = (evidence.truth or {}).get(each.round, {}).get(each.user)
-        points[each.user] = points.get(each.user, 0) + (each.n if known is None else len(known))
+        points[each.user] += each.n if known is None else len(known)
     if not points:
         raise UserError(
             "the transcript is empty: no round was finished, the defence left no phone a point to "
             "train on, or what phones sent was no update; train again"
         )
-    if target is None:
-        return max(points, key=lambda user: points[user])
-    if target not in points:
-        dense = sorted(points, key=lambda user: -points[user])
-        more = ", …" if len(dense) > 8 else ""
-        raise UserError(
-            f"{_why_unseen(target, evidence)}; choose one of: {', '.join(dense[:8])}{more}"
-        )
-    return target
+    densest = [user for user, _ in points.most_common()]
+    if target is not None and target not in points:
+        why, more = _why_unseen(target, evidence), ", …" if len(densest) > 8 else ""
+        raise UserError(f"{why}; choose one of: {', '.join(densest[:8])}{more}")
+    return densest[0] if target is None else target
 
 
 def _why_unseen(target: str, evidence: Evidence) -> str:

@@ -126,11 +126,9 @@ def _feature(
     lat_deg, lon_deg = projection.degrees(np.array([xy_m]))
     # Far outside its zone a projection has no inverse.
     inverse = bool(np.isfinite(lat_deg).all() and np.isfinite(lon_deg).all())
-    point = {
-        "type": "Point",
-        "coordinates": [round(float(lon_deg[0]), 7), round(float(lat_deg[0]), 7)],
-    }
-    return {"type": "Feature", "geometry": point if inverse else None, "properties": facts}
+    lon_lat = [round(float(lon_deg[0]), 7), round(float(lat_deg[0]), 7)]
+    point = {"type": "Point", "coordinates": lon_lat} if inverse else None
+    return {"type": "Feature", "geometry": point, "properties": facts}
 
 
 def attacked_round(run: AttackRun, name: str, each: Reconstruction) -> AttackedRound:

@@ -41,7 +41,7 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}; give another file") from None
     except ValueError as error:
-        raise UserError(f"{file} is not whole JSON: {error}; run its command again") from None
+        raise UserError(f"{file} is not valid JSON: {error}; run its command again") from None
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise UserError(

@@ -90,7 +90,7 @@ def compare_results(a: Content, b: Content) -> Comparison:
     """Compare the contents of two ``results.json``.
 
     Rows belong together that have configuration, attack and target in common. Where each side has
-    one configuration only, its name says what was changed, and the others suffice.
+    one configuration only, attack and target suffice: its name is what was changed.
     """
     theirs = _by_case(b["rows"])
     figures = _figure_names([*a["rows"], *b["rows"]])

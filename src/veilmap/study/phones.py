@@ -29,7 +29,7 @@ class StepSummary:
         peak_mb: the most memory held in a turn, without learning.
         learned: in how many turns it had to learn.
         learning_seconds: of all of them together.
-        figures: those that only this step can tell, each averaged over the turns that have it.
+        figures: specific to this step, each averaged over the turns that have it.
         spent: of the privacy budget, by the user who spent most.
     """
 

@@ -25,7 +25,7 @@ PUBLIC_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Prepared:
-    """One cell's data in rounds, the test data, and the footing that all sides agree on."""
+    """One cell's data in rounds, the test data, and the plan that all sides agree on."""
 
     settings: RunSettings
     data: Measurements
@@ -68,7 +68,7 @@ class Prepared:
 
 
 def prepare(data: Measurements, settings: RunSettings) -> Prepared:
-    """Pick the cell, set test data aside, cut the rest into rounds, fix the footing."""
+    """Pick the cell, set test data aside, cut the rest into rounds, fix the plan."""
     task = settings.task
     of_cell = data.of_cell(task.cell)
     training, test = settings.test.apply(of_cell, task.seed)

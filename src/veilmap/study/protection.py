@@ -22,7 +22,7 @@ class Protection:
         defence: the steps in their order, of diverse, farthest, random, geoind, gan, dp and those
             of installed packages (see veilmap methods), each with its settings after a colon:
             farthest:eps_m=50,num=20 dp:epsilon=100. What they are: docs/defences.md.
-        defended: the users who take them; by default all.
+        defended: the users whose phones apply them; by default all.
     """
 
     # A user may be named by a number.

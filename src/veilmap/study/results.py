@@ -1,4 +1,4 @@
-"""What a run leaves for every table, report and comparison to read (docs/results.md)."""
+"""The record of a run that tables, reports and comparisons read (docs/results.md)."""
 
 import platform
 from dataclasses import asdict
@@ -72,10 +72,7 @@ def settings_record(prepared: Prepared, device: DeviceName = "cpu") -> dict[str,
 
 def versions() -> dict[str, str]:
     """Of Python and of what the numbers depend on."""
-    return {
-        "python": platform.python_version(),
-        **{name: _version(name) for name in VERSIONED},
-    }
+    return {"python": platform.python_version(), **{name: _version(name) for name in VERSIONED}}
 
 
 def _version(name: str) -> str:

@@ -52,7 +52,7 @@ class RunFolder:
     def replace(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all, and only then remove an earlier run; the unfinished transcript is the new one.
 
-        Killed on the way it leaves the earlier run, or none that is finished, or the new one.
+        If killed in between, it leaves the earlier run, no finished run, or the new one.
         """
         with written(self._contents(signal_map, results), PRIVATE):
             self.clear()

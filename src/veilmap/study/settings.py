@@ -32,10 +32,10 @@ else:
 
 @dataclass(frozen=True)
 class Task:
-    """What is learned, and on which public footing.
+    """What is learned, and the public constants of it.
 
     Attributes:
-        cell: the cell tower; the densest if not given.
+        cell: the cell tower; by default the one with the most measurements.
         map: the kind of map, with its settings after a colon; in Python also an object. The layers
             of the paper's network are options of their own. veilmap methods lists all kinds.
         interval: T, the duration of a round.
@@ -45,7 +45,7 @@ class Task:
             ``fitted`` by mean and spread of everybody's data, as in the paper.
         label_offset_dbm: the public mean that the network predicts deviations from. ``mean`` takes
             the training data's mean rounded to 1 dB in its place; ``none`` is the paper's setting.
-        seed: the root of all randomness.
+        seed: root seed of all random streams.
     """
 
     # A cell may be written as a number, which it mostly is.
@@ -87,7 +87,7 @@ class Task:
 
     @property
     def centre(self) -> tuple[str, ...]:
-        """How a configuration says that the network learns deviations from a public mean."""
+        """The part of a configuration's name for labels around a public mean."""
         if self.label_offset_dbm in ("none", 0):
             return ()
         if self.label_offset_dbm == "mean":

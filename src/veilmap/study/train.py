@@ -132,8 +132,8 @@ def train_prepared(
 ) -> Run:
     """Train in memory; ``observer`` sees what the server sees.
 
-    The points that the users in ``keep`` trained on are kept, for those who compare. By default
-    one phone is trained after the other, since who compares has a process on every core.
+    The points that the users in ``keep`` trained on are kept, for comparisons. By default one
+    phone is trained after the other, because comparisons have a process on every core.
     ``device`` is where ``trainer`` computes.
     """
     history, diary, batches = [], [], {}
@@ -166,7 +166,7 @@ def _refuse_diverged(record: RoundRecord, plan: Plan) -> None:
 
 
 def _why_diverged(record: RoundRecord, plan: Plan) -> str | None:
-    """The map says nothing any more, or no phone that is not broken could train."""
+    """None while the map predicts finite values and some phone that is not broken could train."""
     if not isfinite(record.rmse_db):
         return f"RMSE {record.rmse_db}"
     if not isfinite(record.rmse_past_db or 0):

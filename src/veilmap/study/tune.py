@@ -144,7 +144,7 @@ def _make_study(rounds: int) -> "optuna.Study":
 
 
 def _sampler(seed: int, number: int) -> "optuna.samplers.BaseSampler":
-    """A new one for each trial: a search that was stopped draws what it would have drawn."""
+    """A new one for each trial, so that a resumed search draws the same networks."""
     from optuna.samplers import TPESampler
 
     return TPESampler(seed=int(stream(seed, "tune", number).integers(2**32)))

@@ -61,9 +61,7 @@ class Evidence:
 
 
 def evidence_of(
-    prepared: Prepared,
-    observations: Sequence[Observation],
-    batches: Truth | None = None,
+    prepared: Prepared, observations: Sequence[Observation], batches: Truth | None = None
 ) -> Evidence:
     """Of a run in memory.
 

@@ -39,7 +39,7 @@ def open_evidence(
 
     Args:
         path: the folder that ``train`` made, or a transcript's own.
-        data: the measurements it was trained on, to know the truth; a run says where its own are.
+        data: the measurements it was trained on, for the ground truth; a run knows its own.
         cell: the cell in them, for a transcript; the densest by default.
         timezone: the clock that home and work go by, for a transcript; the data's, or UTC.
         map: the map family, where no installed package has that of the run.
@@ -82,7 +82,7 @@ def _transcript(
     transcript = Transcript(path, map)
     name = transcript.header.configuration
     if data is None:
-        why = "the transcript has no positions; give the measurements with --data to know the truth"
+        why = "the transcript has no positions; give the measurements with --data"
         return Evidence(path, transcript, name, timezone or "UTC", None, why)
     truth = _cut(data.of_cell(cell), transcript)
     return Evidence(path, transcript, name, timezone or data.timezone, truth)
@@ -117,25 +117,19 @@ def _run(
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)
     name = parse(_Resolved, _part(record, "resolved", _Resolved), damaged).configuration
-    evidence = Evidence(
-        folder.path,
-        Transcript(folder.transcript, map),
-        name,
-        about.timezone,
-        truth=None,
-        why_no_truth=f"{about.source} is not there to read; give it with --data to know the truth",
-        refused=_refused(folder),
-    )
+    transcript, refused = Transcript(folder.transcript, map), _refused(folder)
     data = _reread(about.read_with) if data is None else data
     if data is None:
-        return evidence
+        why = f"{about.source} is not there to read; give it with --data"
+        return Evidence(folder.path, transcript, name, about.timezone, None, why, refused=refused)
     prepared = prepare(data, settings)
     if prepared.data.fingerprint != about.fingerprint:
         raise UserError(
             f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "
             "differ; give the same file, read with the same options, with --data"
         )
-    return replace(evidence, truth=truth_of(prepared), why_no_truth="")
+    truth = truth_of(prepared)
+    return Evidence(folder.path, transcript, name, about.timezone, truth, refused=refused)
 
 
 def _refused(folder: RunFolder) -> dict[str, str]:
@@ -165,7 +159,7 @@ class _ReadWith:
 
 @dataclass(frozen=True)
 class _About:
-    """What a run's settings file says of its data, as far as it is needed here."""
+    """The data in a run's settings file, as far as it is needed here."""
 
     source: str
     timezone: str
@@ -175,14 +169,14 @@ class _About:
 
 @dataclass(frozen=True)
 class _Resolved:
-    """What it says of the run."""
+    """The resolved settings in it."""
 
     configuration: str
 
 
 @dataclass(frozen=True)
 class _OfMachines:
-    """What it says of a run on machines."""
+    """The campaign in the settings file of a run on machines."""
 
     cell: str
 
