@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
+import veilmap
 from veilmap.cli.config import layer_files
 from veilmap.cli.renamed import renamed_shown, with_new_options
 from veilmap.cli.standard_output import checked_output, give_up
@@ -57,7 +58,7 @@ def make_app() -> App:
     app = App(
         name="veilmap",
         help="Federated signal maps: train them, measure what they leak, protect them.",
-        version=_version,
+        version=lambda: veilmap.__version__,
         default_parameter=Parameter(name_transform=option_name, negative="", consume_multiple=True),
         config=layer_files,
         result_action="return_value",
@@ -130,9 +131,3 @@ def _missing(error: BaseException | None) -> str | None:
             return name
         error = error.__cause__
     return None
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("veilmap")

@@ -22,7 +22,6 @@ from veilmap.study.attack_notation import methods_of
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
 from veilmap.study.degenerate import ONE_PLACE, is_one_place
-from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.run_folder import RunFolder
 from veilmap.wording import counted
@@ -104,7 +103,17 @@ def attack_(
     measurements = None if data is None else read_and_say(data, source.columns, source.reading)
     evidence = open_evidence(run, measurements, cell, source.reading.timezone)
     with folder.held(overwrite):
-        result = _attack(evidence, settings, plot, theory, device)
+        with progress() as bar:
+            job = bar.add_task("attacking", total=None)
+            result = attack(
+                evidence,
+                settings,
+                keep_path=plot,
+                theory=theory,
+                device=device,
+                on_begin=lambda count: bar.update(job, total=count),
+                on_done=lambda count: bar.advance(job, count),
+            )
         _show(result)
         pictures: dict[str, bytes] = {}
         if plot:
@@ -117,22 +126,6 @@ def attack_(
     for name in pictures:
         say(f"wrote {folder.path / name}")
     say("these files show where a person was; protect them like the data")
-
-
-def _attack(
-    evidence: Evidence, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
-) -> AttackRun:
-    with progress() as bar:
-        job = bar.add_task("attacking", total=None)
-        return attack(
-            evidence,
-            settings,
-            keep_path=keep_path,
-            theory=theory,
-            device=device,
-            on_begin=lambda count: bar.update(job, total=count),
-            on_done=lambda count: bar.advance(job, count),
-        )
 
 
 def _show(run: AttackRun) -> None:

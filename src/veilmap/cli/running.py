@@ -58,22 +58,19 @@ def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[di
 def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
     """A progress bar over all trials; an interrupt reports what is kept."""
     refuse_no_folder(out)
-    counts = {"done": 0, "all": 0}
     with progress() as bar:
         job = bar.add_task("running", total=None)
 
         def begin(trials: int, cached: int) -> None:
-            counts.update(done=cached, all=trials)
             bar.update(job, total=trials, completed=cached)
 
         def one_more(trial: Trial, result: TrialResult) -> None:
-            counts["done"] += 1
             pace.add(result.seconds)
             bar.advance(job)
 
         def stopped() -> str:
-            kept = f"{counts['done']:,} of {counted(counts['all'], 'run')} kept in {out}"
-            return f"stopped; {kept}; rerun the command to resume"
+            done, runs = bar.tasks[job].completed, counted(int(bar.tasks[job].total or 0), "run")
+            return f"stopped; {done:,.0f} of {runs} kept in {out}; rerun the command to resume"
 
         with say_what_is_kept(bar, stopped):
             yield Progress(begin, one_more, say)

@@ -38,8 +38,8 @@ class Training:
         fraction: C, the share of users that the server asks in a round.
         cumulative: keep the data of earlier rounds on the phone and train on all of it.
         aggregation: how the server combines a round's updates: their mean, weighted by the users'
-            points; or, coordinate by coordinate, their median or trimmed mean, which weigh all users
-            the same and tolerate a few broken or hostile ones.
+            points; or, coordinate by coordinate, their median or trimmed mean, which weigh all
+            users the same and tolerate a few broken or hostile ones.
         trimmed_share: β, the share of users that the trimmed mean leaves out at each end.
     """
 

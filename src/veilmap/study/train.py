@@ -155,26 +155,22 @@ def train_prepared(
 
 
 def _refuse_diverged(record: RoundRecord, plan: Plan) -> None:
-    why = _why_diverged(record, plan)
-    if why is not None:
-        steps = ", ".join(as_text(step) for step in plan.defence.steps)
-        noise = f", or what the defence adds: {steps}" if steps else ""
-        raise UserError(
-            f"training diverged in round {record.round} ({why}); lower "
-            f"--learning-rate, now {plan.training.learning_rate:g}{noise}"
-        )
-
-
-def _why_diverged(record: RoundRecord, plan: Plan) -> str | None:
-    """None while the map predicts finite values and some phone that is not broken could train."""
-    if not isfinite(record.rmse_db):
-        return f"RMSE {record.rmse_db}"
-    if not isfinite(record.rmse_past_db or 0):
-        return f"RMSE {record.rmse_past_db} on earlier rounds"
+    """Raise if the map predicts no finite value, or no phone but broken ones could train."""
     honest = [why for user, why in record.refused.items() if user not in plan.broken]
-    if NOT_FINITE in honest and not record.users:
-        return f"nobody has an update to take: {NOT_FINITE}"
-    return None
+    if not isfinite(record.rmse_db):
+        why = f"RMSE {record.rmse_db}"
+    elif not isfinite(record.rmse_past_db or 0):
+        why = f"RMSE {record.rmse_past_db} on earlier rounds"
+    elif NOT_FINITE in honest and not record.users:
+        why = f"nobody has an update to take: {NOT_FINITE}"
+    else:
+        return
+    steps = ", ".join(as_text(step) for step in plan.defence.steps)
+    noise = f", or what the defence adds: {steps}" if steps else ""
+    raise UserError(
+        f"training diverged in round {record.round} ({why}); lower "
+        f"--learning-rate, now {plan.training.learning_rate:g}{noise}"
+    )
 
 
 def _rounds(

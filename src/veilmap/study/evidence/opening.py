@@ -45,18 +45,15 @@ def open_evidence(
         map: the map family, where no installed package has that of the run.
     """
     folder = RunFolder(path)
-    if not folder.path.is_dir():
-        found = "is a file" if folder.path.exists() else "is not there"
-        raise UserError(
-            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
-            "transcript"
-        )
     if (folder.path / HEADER).exists():
         return _transcript(folder.path, data, cell, timezone, map)
     if not folder.settings.exists():
+        found = "is a file" if folder.path.exists() else "is not there"
+        if folder.path.is_dir():
+            found = "holds neither a finished run nor a transcript"
         raise UserError(
-            f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
-            "veilmap train --out made, or that of a transcript"
+            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
+            "transcript"
         )
     damaged = f"{folder.settings} is not what a run has written"
     record = load_json(folder.settings.read_bytes(), damaged, _WAY_OUT)
