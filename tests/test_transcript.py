@@ -259,7 +259,7 @@ def test_a_header_with_impossible_numbers_is_refused(tmp_path, fact, value, mess
         ((1,) * 20_000, "the number of hidden layers must be at most 32, got 20000"),
         ((200_000,), "the width of a hidden layer must be from 1 to 10,000, got 200000"),
         ((10**300,), "the width of a hidden layer must be from 1 to 10,000, got 1000"),
-        ((9000, 9000), "a network of .* weights is none that a phone trains"),
+        ((9000, 9000), "a network of .* weights is too large for a phone"),
     ],
 )
 def test_a_header_with_a_network_that_nobody_trains_is_refused(tmp_path, hidden, message):

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _LONGEST_SHOWN = 80
 _MOST_TOLD = 8
@@ -61,6 +61,14 @@ def refuse(faults: Iterable[UserError]) -> None:
     messages = [str(fault) for fault in faults]
     if messages:
         raise UserError(together(messages))
+
+
+def fault_of(check: Callable[..., object], *given: object) -> Iterator[UserError]:
+    """The error that a check raises, to be reported together with others."""
+    try:
+        check(*given)
+    except UserError as fault:
+        yield fault
 
 
 def together(messages: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from veilmap.auditing.advice import advice, choose, train_command, train_toml
 from veilmap.auditing.panel import panel
 from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.cli.app import make_app
+from veilmap.cli.file_options import FileOptions
 from veilmap.settings import parse, plain
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
@@ -111,12 +112,12 @@ def test_the_command_line_is_parsed_back_to_the_same_run(run, read_with):
     assert words[:2] == ["veilmap", "train"]
     _, bound, _ = make_app().parse_args(words[1:], exit_on_error=False, print_error=False)
     given = bound.arguments
-    usual = whole(RunSettings(), {})
-    found = {"model": given.get("network")} | {
-        name: given.get(name) for name in usual if name != "model"
-    }
-    found = {name: usual[name] if found[name] is None else found[name] for name in usual}
-    assert found == whole(run, read_with)
+    source = given.get("source", FileOptions())
+    assert {
+        **whole(given.get("settings", RunSettings()), {}),
+        "columns": source.columns,
+        "reading": source.reading,
+    } == whole(run, read_with)
     assert given["data"] == read_with.get("path", "DATA")
 
 

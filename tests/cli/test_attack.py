@@ -30,7 +30,7 @@ def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run
     assert "user 0: " in out
     assert "oracle, known to no real server: area, scaler" in out
     assert "EMD in the paper's unit" in out
-    assert "keep them as you keep the data" in out
+    assert "protect them like the data" in out
     rows = json.loads((tmp_path / "a" / "results.json").read_text())["rows"]
     assert [row["attack"] for row in rows] == ["dlg", "search", "first_layer", "heatmap"]
 

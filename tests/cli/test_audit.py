@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 
 import pytest
 
@@ -32,23 +33,8 @@ def settings_of(*words):
     _, bound, _ = make_app().parse_args(
         ["audit", *map(str, words)], exit_on_error=False, print_error=False
     )
-    given = {name: value for name, value in bound.arguments.items() if name in PARTS}
-    defaults = AuditSettings()
-    parts = {own: given.get(name, getattr(defaults, own)) for name, own in PARTS.items()}
-    return AuditSettings(**parts)
-
-
-PARTS = {
-    "task": "task",
-    "test": "test",
-    "network": "model",
-    "training": "training",
-    "protection": "protection",
-    "question": "audit",
-    "dlg": "dlg",
-    "search": "search",
-    "heatmap": "heatmap",
-}
+    given = bound.arguments.get("settings", AuditSettings())
+    return AuditSettings(**{part.name: getattr(given, part.name) for part in fields(AuditSettings)})
 
 
 def test_without_options_the_settings_are_those_of_python():

@@ -323,7 +323,7 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
 
     monkeypatch.setattr(command, "read_and_say", interrupt)
     _, err = run(capsys, "train", "campus", code=130)
-    assert err == "veilmap: interrupted; finished files are whole\n"
+    assert err == "veilmap: interrupted; finished files are complete\n"
 
 
 def test_the_readmes_python_runs(monkeypatch, tmp_path):

@@ -83,7 +83,7 @@ def test_a_user_who_is_not_defended_is_told_so(capsys, campus_file, tmp_path):
     options = ("--defence", "diverse", "--defended", "0", "--out", tmp_path / "run")
     run(capsys, "train", campus_file, *SMALL, *options)
     out, _ = run(capsys, "attack", tmp_path / "run", "--method", "first_layer", "--target", "2")
-    assert "this user takes no part in the defence" in out
+    assert "this user does not use the defence" in out
     out, _ = run(
         capsys,
         "attack",
@@ -94,4 +94,4 @@ def test_a_user_who_is_not_defended_is_told_so(capsys, campus_file, tmp_path):
         "0",
         "--overwrite",
     )
-    assert "takes no part" not in out
+    assert "does not use the defence" not in out

@@ -8,4 +8,4 @@ def test_runs_that_took_twice_the_time_kept_two_cores_at_work(monkeypatch):
     pace = Pace()
     for _ in range(31):
         pace.add(4.0)
-    assert pace.words() == "31 runs in 0:01:02, 2.0 cores at work"
+    assert pace.words() == "31 runs in 0:01:02, 2.0 cores busy"

@@ -23,7 +23,7 @@ def test_a_quick_run_shows_claims_and_writes_the_board(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "no label is given"),
+        ((), "no label given"),
         (("tab:radiocell",), "did you mean tab:radiocells?"),
         (("all", "--beside", "nowhere"), "nowhere holds no finished reproduction"),
     ],

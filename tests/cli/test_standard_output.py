@@ -11,7 +11,7 @@ from veilmap.cli.standard_output import checked_output
 from veilmap.errors import UserError
 
 FULL = "/dev/full"
-CANNOT = "cannot write standard output: No space left on device; send it elsewhere"
+CANNOT = "cannot write standard output: No space left on device; redirect it elsewhere"
 
 pytestmark = pytest.mark.skipif(not os.path.exists(FULL), reason=f"no {FULL} on this system")
 

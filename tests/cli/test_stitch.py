@@ -30,7 +30,7 @@ def test_stitch_takes_its_options(capsys, uploads_zip, tmp_path):
     options = ["--cell", "456", "--distance", "0", "--min-weeks", "3", "--min-per-week", "9"]
     out, _ = run(capsys, "stitch", uploads_zip, "--out", tmp_path / "users.parquet", *options)
     warning, out = out.split("\n", 1)
-    assert warning == "times of Radiocells files are local and were read as UTC; say --timezone"
+    assert warning == "times of Radiocells files are local and were read as UTC; give --timezone"
     files, candidates = (line.split()[0] for line in out.split(", ")[:2])
     assert files == candidates
     assert "no candidate is kept; lower --min-weeks or --min-per-week" in out

@@ -19,6 +19,7 @@ from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_settings import AttackSettings
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.train import train
+from veilmap.transcript import Transcript
 
 DOCS = Path(__file__).parents[2] / "docs"
 SMALL = {
@@ -48,7 +49,7 @@ def attacked(run, tmp_path_factory):
 
 def test_every_method_attacks_every_round_of_the_densest_user(run, attacked):
     result, _ = attacked
-    observed = list(RunFolder(run).load_transcript())
+    observed = list(Transcript(RunFolder(run).transcript))
     points = dict.fromkeys({each.user for each in observed}, 0)
     for each in observed:
         points[each.user] += each.n
@@ -142,7 +143,7 @@ def test_a_start_at_the_true_centroid_is_an_oracle(run):
 def test_the_sum_of_all_users_is_attacked_under_secure_aggregation(campus_file, tmp_path, fraction):
     train(read(campus_file), out=tmp_path / "run", fraction=fraction, **SMALL)
     result = attack(tmp_path / "run", method=("search", "first_layer"), secure_aggregation=True)
-    observed = list(RunFolder(tmp_path / "run").load_transcript())
+    observed = list(Transcript(RunFolder(tmp_path / "run").transcript))
     assert result.target == SUM
     for found in result.found["first_layer"]:
         of_round = [each for each in observed if each.round == found.round]
@@ -160,7 +161,7 @@ def test_theorem_1_predicts_where_lemma_1_places_the_user(run):
     result = attack(run, method=("first_layer",), theory=True)
     assert set(result.predicted) == set(result.norms)
     scaler = result.header.side_knowledge.scaler
-    for seen in RunFolder(run).load_transcript():
+    for seen in Transcript(RunFolder(run).transcript):
         if seen.user != result.target:
             continue
         (w, b), *_ = result.header.network.layers(seen.weights_before - seen.weights_after)

@@ -114,7 +114,7 @@ def test_a_zero_update_names_no_location_and_says_why(tmp_path, capsys):
     told, _ = run(capsys, "attack", tmp_path / "run", "--method", "search,heatmap")
     reason = "what it reads of the update is zero, which says nothing about a location"
     for name in ("search", "heatmap"):
-        assert f"{name} names no location in 1 of 1 round: {reason}" in told
+        assert f"{name} found no location in 1 of 1 round: {reason}" in told
     content = read(tmp_path / "run" / "attack" / "results.json")
     assert [line["outcome"] for line in content["history"]] == ["no_signal"] * 2
     assert [row["emd_m"] for row in content["rows"]] == [None, None]

@@ -13,6 +13,7 @@ from veilmap.study.prepare import prepare
 from veilmap.study.run_folder import RunFolder
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train
+from veilmap.transcript import Transcript
 
 SMALL = {"hidden": [16], "activations": ["tanh"], "dropout": [0.05], "interval": "1d"}
 
@@ -34,7 +35,7 @@ def test_a_run_folder_holds_the_whole_run(small_campus, tmp_path):
     assert set(settings["versions"]) >= {"python", "veilmap", "torch"}
     assert settings["device"] == "cpu"
     assert (folder.load_map().weights == run.signal_map.weights).all()
-    observed = list(folder.load_transcript())
+    observed = list(Transcript(folder.transcript))
     assert len(observed) == sum(record.users for record in run.history)
     assert sum(observation.n for observation in observed) == sum(r.n for r in run.history)
 
@@ -121,7 +122,7 @@ def test_a_finished_run_is_not_overwritten_by_accident(small_campus, tmp_path):
     with pytest.raises(UserError, match="holds a finished run; choose another --out or add --ove"):
         train(small_campus, out=tmp_path, **SMALL)
     run = train(small_campus, out=tmp_path, overwrite=True, **SMALL | {"interval": "1w"})
-    observed = list(RunFolder(tmp_path).load_transcript())
+    observed = list(Transcript(RunFolder(tmp_path).transcript))
     assert len(observed) == sum(record.users for record in run.history)
 
 
@@ -142,7 +143,8 @@ def test_what_was_taken_from_the_data_is_named(small_campus, tmp_path):
     public = {"area": [-117.86, 33.63, -117.82, 33.66], "label_offset_dbm": -95}
     train(small_campus, out=tmp_path / "b", **SMALL, **public)
     oracles = [
-        RunFolder(tmp_path / name).load_transcript().header.side_knowledge.oracle for name in "ab"
+        Transcript(RunFolder(tmp_path / name).transcript).header.side_knowledge.oracle
+        for name in "ab"
     ]
     assert oracles == [("area", "scaler", "label_offset_dbm"), ()]
 

@@ -8,9 +8,9 @@ import sys
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a user's mistake is one line and exit code 2."""
     # A second Ctrl-C may hit a destructor, and Python would print it.
-    say = sys.unraisablehook
-    sys.unraisablehook = lambda told: (
-        None if issubclass(told.exc_type, KeyboardInterrupt) else say(told)
+    usual = sys.unraisablehook
+    sys.unraisablehook = lambda error: (
+        None if issubclass(error.exc_type, KeyboardInterrupt) else usual(error)
     )
     try:
         # Here, so that an interrupt during the import is one line too.
@@ -18,9 +18,9 @@ def main(arguments: list[str] | None = None) -> None:
 
         run(arguments)
     except KeyboardInterrupt:
-        print("veilmap: interrupted; finished files are whole", file=sys.stderr)
+        print("veilmap: interrupted; finished files are complete", file=sys.stderr)
         sys.exit(130)
     finally:
         # First at exit, where libraries clean up: ignore further Ctrl-C.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        sys.unraisablehook = say
+        sys.unraisablehook = usual

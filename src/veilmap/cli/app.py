@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
+import veilmap
 from veilmap.cli.config import layer_files
 from veilmap.cli.renamed import renamed_shown, with_new_options
 from veilmap.cli.standard_output import checked_output, give_up
@@ -27,8 +28,8 @@ COMMANDS = {
     "stitch": "Make synthetic users from anonymous upload files.",
 }
 WORLDS = {
-    "campus": "People on a campus, like the paper's: Parquet.",
-    "london": "Contributors around London, like Radiocells': Parquet, or upload files (XML).",
+    "campus": "Simulate people on a campus, like the paper's, as Parquet.",
+    "london": "Simulate contributors around London, as Parquet or Radiocells upload files (XML).",
 }
 FLOWER = {
     "serve": ("server", "Run the server: Flower's SuperLink, and the gate for nodes."),
@@ -57,7 +58,7 @@ def make_app() -> App:
     app = App(
         name="veilmap",
         help="Federated signal maps: train them, measure what they leak, protect them.",
-        version=_version,
+        version=lambda: veilmap.__version__,
         default_parameter=Parameter(name_transform=option_name, negative="", consume_multiple=True),
         config=layer_files,
         result_action="return_value",
@@ -69,7 +70,7 @@ def make_app() -> App:
     for name, help_text in WORLDS.items():
         simulate.command(f"veilmap.cli.simulate:{name}_", name=name, help=help_text)
     app.command(simulate)
-    flower = App(name="flower", help="The same federation on real machines, through Flower.")
+    flower = App(name="flower", help="Run the federation on real machines, through Flower.")
     for name, (module, help_text) in FLOWER.items():
         flower.command(f"veilmap.cli.flower.{module}:{name}_", name=name, help=help_text)
     app.command(flower)
@@ -91,14 +92,14 @@ def run(arguments: list[str] | None) -> None:
         missing = _missing(error)
         if missing is None:
             raise
-        way_out = f"get it with: pip install 'veilmap[{EXTRAS[missing]}]'"
+        way_out = f"install it with: pip install 'veilmap[{EXTRAS[missing]}]'"
         _end(f"{missing} is not installed; {way_out}")
     except OSError as error:
         _end(_unforeseen(error))
 
 
 def _said(error: Exception) -> str:
-    """The parser wraps what a check of ours says of an option."""
+    """The parser wraps the message of our own check of an option."""
     faults = getattr(error.__cause__, "errors", list[Any])()
     return "; ".join(each["msg"].removeprefix("Value error, ") for each in faults) or str(error)
 
@@ -114,7 +115,7 @@ def _end(message: str) -> NoReturn:
 
 
 def _unforeseen(error: OSError) -> str:
-    """What a library says of its own files; ours are named where they are read and written."""
+    """The message for a library's own files; ours are named where they are read and written."""
     if error.errno in NO_ROOM:
         what = error.filename or "a temporary file"
         return str(cannot_write(what, error, "make room, or set TMPDIR to a place with room"))
@@ -130,9 +131,3 @@ def _missing(error: BaseException | None) -> str | None:
             return name
         error = error.__cause__
     return None
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("veilmap")

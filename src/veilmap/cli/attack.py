@@ -1,7 +1,7 @@
 """``veilmap attack``."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from statistics import median
@@ -11,20 +11,17 @@ from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Outcome, Reconstruction
-from veilmap.cli.console import progress, say, stdout, table
+from veilmap.cli.console import print_table, progress, say, stdout
 from veilmap.cli.data import read_and_say
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
+from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
 from veilmap.model.device import DeviceName, torch_device
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import methods_of
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.attack_settings import AttackSettings, DlgSettings, Who
 from veilmap.study.degenerate import ONE_PLACE, is_one_place
-from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.run_folder import RunFolder
 from veilmap.wording import counted
@@ -76,8 +73,7 @@ def attack_(
     dlg: DlgOptions = DlgSettings(),
     search: SearchOptions = Search(),
     heatmap: HeatmapOptions = Heatmap(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Play the curious server: find where a user was from the updates alone.
 
@@ -87,16 +83,16 @@ def attack_(
             with commas between them; settings of the latter after a colon: search,mine:depth=3.
             With hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
-        secure_aggregation: attack the weighted sum of all users, the only thing a server sees then.
+        secure_aggregation: attack the weighted sum of all users, all that a server sees then.
         every: attack only every so many rounds of the user, from the first.
-        data: the measurements, to compare with where the user really was; a run knows its own.
-        cell: the cell in them, for a transcript.
+        data: the measurements, for the ground truth; a run knows its own.
+        cell: the cell in --data, for a transcript.
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
         overwrite: replace earlier results there.
         plot: draw maps, the path of an attack and its course over the rounds into that folder.
         theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round,
             and write them to results.json.
-        seed: of random starts and of the random reference.
+        seed: of random starts and of the random baseline.
         device: cpu, or cuda for an NVIDIA GPU; the results are the same to rounding.
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)
@@ -104,60 +100,50 @@ def attack_(
     who = Who(methods_of(method), target, secure_aggregation, every, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
     torch_device(device)  # before the data are read, which may take long
-    measurements = None if data is None else read_and_say(data, columns, reading)
-    evidence = open_evidence(run, measurements, cell, reading.timezone)
+    measurements = None if data is None else read_and_say(data, source.columns, source.reading)
+    evidence = open_evidence(run, measurements, cell, source.reading.timezone)
     with folder.held(overwrite):
-        result = _attack(evidence, settings, plot, theory, device)
+        with progress() as bar:
+            job = bar.add_task("attacking", total=None)
+            result = attack(
+                evidence,
+                settings,
+                keep_path=plot,
+                theory=theory,
+                device=device,
+                on_begin=lambda count: bar.update(job, total=count),
+                on_done=lambda count: bar.advance(job, count),
+            )
         _show(result)
-        pictures = _draw(result) if plot else {}
+        pictures: dict[str, bytes] = {}
+        if plot:
+            # Matplotlib is slow to load and needed only here.
+            from veilmap.report.attack_pictures import attack_pictures
+
+            pictures = attack_pictures(result)
         folder.write(result, pictures)
-    _tell(folder, pictures)
-
-
-def _attack(
-    evidence: Evidence, settings: AttackSettings, keep_path: bool, theory: bool, device: DeviceName
-) -> AttackRun:
-    with progress() as bar:
-        job = bar.add_task("attacking", total=None)
-        return attack(
-            evidence,
-            settings,
-            keep_path=keep_path,
-            theory=theory,
-            device=device,
-            on_begin=lambda count: bar.update(job, total=count),
-            on_done=lambda count: bar.advance(job, count),
-        )
-
-
-def _draw(run: AttackRun) -> dict[str, bytes]:
-    # Matplotlib is slow to load and needed only here.
-    from veilmap.report.attack_pictures import attack_pictures
-
-    return attack_pictures(run)
+    say(f"\nwrote {folder.results} (figures) and {folder.places} (places, for QGIS)")
+    for name in pictures:
+        say(f"wrote {folder.path / name}")
+    say("these files show where a person was; protect them like the data")
 
 
 def _show(run: AttackRun) -> None:
     known, who = run.header.side_knowledge, run.target
     who = who if run.settings.who.secure_aggregation else f"user {who}"
-    rounds = counted(len(run.norms), "round")
-    say(f"{who}: {rounds}{_every(run)}, {run.configuration}, {_size(run)}")
+    every = run.settings.who.every
+    rounds = counted(len(run.norms), "round") + (f" (1 in {every})" if every > 1 else "")
+    size = f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
+    say(f"{who}: {rounds}, {run.configuration}, {size}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
-        say("this user takes no part in the defence")
+        say("this user does not use the defence")
     if run.unread:
-        say(f"left out, for they cannot read this kind of map: {', '.join(run.unread)}")
+        say(f"skipped, because they cannot read this kind of map: {', '.join(run.unread)}")
     if run.truth is None:
-        say(f"no truth: {run.why_no_truth}")
+        say(f"no ground truth: {run.why_no_truth}")
     stdout.print()
-    figures = table(None, "", *run.scores)
-    for name, text, spec in FIGURES:
-        if any(getattr(scores, name) is not None for scores in run.scores.values()):
-            values = [scores.text(name, spec) for scores in run.scores.values()]
-            figures.add_row(text, *values)
-    for text, cells in _work(run).items():
-        figures.add_row(text, *cells)
-    stdout.print(figures)
+    print_table((*_figures(run), *_work(run)), "", *run.scores)
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
     if is_one_place(run.area):
@@ -169,27 +155,30 @@ def _show(run: AttackRun) -> None:
             say(f"\n{finding}")
 
 
-def _work(run: AttackRun) -> dict[str, list[str]]:
+def _figures(run: AttackRun) -> Iterator[list[str]]:
+    """How near each method came; figures that no method has are left out."""
+    for name, text, spec in FIGURES:
+        if any(getattr(scores, name) is not None for scores in run.scores.values()):
+            yield [text, *(scores.text(name, spec) for scores in run.scores.values())]
+
+
+def _work(run: AttackRun) -> Iterator[list[str]]:
     """How well each method explained the updates, and its cost."""
-    rows: dict[str, list[str]] = {}
-    for name, found in run.found.items():
-        scores, iterates = run.scores[name], name == "dlg"
-        unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
-        cells = {
-            "cosine, median": _cosine(found),
-            "places found": str(len(scores.places)),
-            "iterations, mean": scores.text("iterations", ",.0f") if iterates else UNDEFINED,
-            "  ran out of them": f"{unfinished:.0%}" if iterates else UNDEFINED,
-            "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
-        }
-        for text, cell in cells.items():
-            rows.setdefault(text, []).append(cell)
-    return rows
+    works = [_work_of(name, found, run.scores[name]) for name, found in run.found.items()]
+    for text in works[0]:
+        yield [text, *(work[text] for work in works)]
 
 
-def _cosine(found: Sequence[Reconstruction]) -> str:
-    middle = median(each.cosine for each in found)
-    return f"{middle:.4f}" if isfinite(middle) else UNDEFINED
+def _work_of(name: str, found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
+    cosine, iterates = median(each.cosine for each in found), name == "dlg"
+    unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
+    return {
+        "cosine, median": f"{cosine:.4f}" if isfinite(cosine) else UNDEFINED,
+        "places found": str(len(scores.places)),
+        "iterations, mean": scores.text("iterations", ",.0f") if iterates else UNDEFINED,
+        "  ran out of them": f"{unfinished:.0%}" if iterates else UNDEFINED,
+        "seconds in all": f"{scores.seconds:,.2f}" if scores.seconds >= 0.01 else "< 0.01",
+    }
 
 
 def unplaced(run: AttackRun) -> Iterator[str]:
@@ -198,7 +187,7 @@ def unplaced(run: AttackRun) -> Iterator[str]:
         why = Counter(each.outcome for each in found if not isfinite(each.xy_m.sum()))
         for outcome, count in why.items():
             rounds = f"{count:,} of {counted(len(found), 'round')}"
-            yield f"{name} names no location in {rounds}: {outcome.value}"
+            yield f"{name} found no location in {rounds}: {outcome.value}"
 
 
 def verdict(name: str, scores: Scores) -> str | None:
@@ -217,18 +206,3 @@ def verdict(name: str, scores: Scores) -> str | None:
 
 def _is_beaten(found_m: float | None, random_m: float | None) -> bool:
     return found_m is not None and random_m is not None and found_m > NO_BETTER * random_m
-
-
-def _every(run: AttackRun) -> str:
-    return "" if run.settings.who.every == 1 else f" (1 in {run.settings.who.every})"
-
-
-def _size(run: AttackRun) -> str:
-    return f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
-
-
-def _tell(folder: AttackFolder, pictures: Iterable[str]) -> None:
-    say(f"\nwrote {folder.results} (figures) and {folder.places} (places, for QGIS)")
-    for name in pictures:
-        say(f"wrote {folder.path / name}")
-    say("these files show where a person was; keep them as you keep the data")

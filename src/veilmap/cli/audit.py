@@ -2,8 +2,11 @@
 
 import shlex
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
+
+from cyclopts import Parameter
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.auditing.audit import audit
@@ -11,31 +14,28 @@ from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditSettings, Question
-from veilmap.cli.console import say, stdout, table, tell
+from veilmap.cli.console import print_table, say, stdout, tell
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import (
-    ColumnOptions,
-    NetworkOptions,
-    ProtectionOptions,
-    ReadingOptions,
-    RobustnessOptions,
-    grouped,
-)
+from veilmap.cli.file_options import FileOptions, grouped
+from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.running import trials_shown
 from veilmap.cli.timing import Pace
-from veilmap.model.network import Network
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
-from veilmap.study.protection import Protection
-from veilmap.study.robustness import Robustness
 
-QuestionOptions = Annotated[Question, grouped("What is asked", 0)]
-TaskOptions = Annotated[AuditTask, grouped("What is learned", 1)]
-TrainingOptions = Annotated[AuditTraining, grouped("Federated training", 2)]
-TestOptions = Annotated[AuditSplit, grouped("Test data", 4)]
-DlgOptions = Annotated[AuditDlg, grouped("dlg", 8)]
-SearchOptions = Annotated[Search, grouped("search", 9)]
-HeatmapOptions = Annotated[AuditHeatmap, grouped("heatmap", 10)]
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class AuditSettingsOptions(RunSettingsOptions, AuditSettings):
+    """The settings of an audit as options, a group for each part that is not as in a run."""
+
+    audit: Annotated[Question, grouped("Audit", 0)] = field(default_factory=Question)
+    task: Annotated[AuditTask, grouped("Task", 1)] = field(default_factory=AuditTask)
+    training: Annotated[AuditTraining, grouped("Federated training", 2)] = field(
+        default_factory=AuditTraining
+    )
+    test: Annotated[AuditSplit, grouped("Test data", 4)] = field(default_factory=AuditSplit)
+    dlg: Annotated[AuditDlg, grouped("dlg", 8)] = field(default_factory=AuditDlg)
+    search: Annotated[Search, grouped("search", 9)] = field(default_factory=Search)
+    heatmap: Annotated[AuditHeatmap, grouped("heatmap", 10)] = field(default_factory=AuditHeatmap)
 
 
 def audit_(
@@ -49,20 +49,10 @@ def audit_(
     fresh: bool = False,
     config: Path | None = None,
     model: Path | None = None,
-    question: QuestionOptions = Question(),
-    task: TaskOptions = AuditTask(),
-    training: TrainingOptions = AuditTraining(),
-    protection: ProtectionOptions = Protection(),
-    robustness: RobustnessOptions = Robustness(),
-    test: TestOptions = AuditSplit(),
-    network: NetworkOptions = Network(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
-    dlg: DlgOptions = AuditDlg(),
-    search: SearchOptions = Search(),
-    heatmap: HeatmapOptions = AuditHeatmap(),
+    settings: AuditSettingsOptions = AuditSettingsOptions(),
+    source: FileOptions = FileOptions(),
 ) -> None:
-    """Find out how near the server comes to users' homes, and what keeps it away at which price.
+    """Measure how near the server comes to users' homes, which defence prevents it, and its cost.
 
     A panel of configurations is trained and attacked, several seeds each, and compared in a report
     for the browser. Ctrl-C keeps what is finished; rerun the command to resume.
@@ -70,32 +60,20 @@ def audit_(
     Args:
         data: a measurement file, a folder or archive of them, or a simulated world:
             campus or london.
-        out: folder for the report and what it is made of.
-        redact: keep figures only, and no position; also removes those of an earlier audit there.
+        out: folder for the report and its data.
+        redact: keep figures and no positions; also remove the positions of an earlier audit there.
         figures: also write figures for print, as PDF and PNG.
-        tiles: address of a server of map tiles for the report, such as
-            https://tile.example.org/{z}/{x}/{y}.png; by default the page asks nobody.
-        jobs: how many runs at once; by default one per core.
-        fresh: compute again what is cached in out.
-        config: settings file (TOML) under the options given here.
+        tiles: URL of a map tile server for the report, such as
+            https://tile.example.org/{z}/{x}/{y}.png; by default the page makes no requests.
+        jobs: number of parallel runs; by default one per core.
+        fresh: recompute cached results.
+        config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
-    settings = AuditSettings(
-        task=task,
-        test=test,
-        model=network,
-        training=training,
-        protection=protection,
-        robustness=robustness,
-        audit=question,
-        dlg=dlg,
-        search=search,
-        heatmap=heatmap,
-    )
     pace = Pace()
     with trials_shown(out, pace) as shown:
         finished = audit(
-            lambda: read_and_say(data, columns, reading),
+            lambda: read_and_say(data, source.columns, source.reading),
             settings,
             out=out,
             redact=redact,
@@ -116,10 +94,7 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
         tell(f"\n{sentence}")
     stdout.print()
     heads, *lines = finished.lines()
-    panel_table = table(None, *heads)
-    for line in lines:
-        panel_table.add_row(*line)
-    stdout.print(panel_table)
+    print_table(lines, *heads)
     say("\nthe attacker knew:")
     for fact in verdict.knows:
         say(f"  {fact}")
@@ -134,4 +109,4 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     if figures:
         say(f"wrote {folder.figures}")
     if not redact:
-        say("it shows where people were; keep it as you keep the data, or add --redact")
+        say("it shows where people were; protect it like the data, or add --redact")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from veilmap.cli.console import say, stdout, table, tell
+from veilmap.cli.console import print_table, say, tell
 from veilmap.errors import unknown_choice
 from veilmap.metrics.figure_names import MAIN
 from veilmap.study.compare import compare
@@ -57,10 +57,11 @@ def _show_settings(found: Comparison) -> None:
             say(f"{name}: the same")
             continue
         say("")
-        lines = table(None, name, "A", "B", left=3)
-        for each in differing:
-            lines.add_row(each.name.removeprefix("versions."), _text(each.a), _text(each.b))
-        stdout.print(lines)
+        rows = [
+            (each.name.removeprefix("versions."), _text(each.a), _text(each.b))
+            for each in differing
+        ]
+        print_table(rows, name, "A", "B", left=3)
 
 
 def _text(value: Any) -> str:
@@ -73,11 +74,8 @@ def _show_figures(found: Comparison, figures: Sequence[str]) -> None:
     shown = [row for row in found.rows if set(figures) & set(row.figures)]
     for row in shown:
         tell(f"\n{_case(row)}")
-        lines = table(None, "figure", "A", "B", "B - A", "95 % interval", "pairs")
-        for figure in figures:
-            if figure in row.figures:
-                lines.add_row(figure, *_numbers(row.figures[figure]))
-        stdout.print(lines)
+        numbers = [(name, *_numbers(row.figures[name])) for name in figures if name in row.figures]
+        print_table(numbers, "figure", "A", "B", "B - A", "95 % interval", "pairs")
     if not shown:
         say(f"no rows have one of these figures on both sides: {', '.join(figures)}")
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, ArgumentCollection
+from cyclopts import App, Argument, ArgumentCollection
 from cyclopts.config import Dict
 
 from veilmap.errors import UserError, shown
@@ -16,8 +16,8 @@ FILE_OPTIONS = ("--model", "--config")
 
 def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Fill options that were not given from the settings files."""
-    _refuse_nothing(arguments)
-    _refuse_fractions(arguments)
+    for argument in arguments:
+        _refuse_misread(argument)
     for option in FILE_OPTIONS:
         for argument in arguments:
             if option in argument.names and argument.tokens:
@@ -30,23 +30,15 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
                 layer(app, commands, arguments)
 
 
-def _refuse_nothing(arguments: ArgumentCollection) -> None:
-    """Refuse an option without a value, which the parser takes for an empty list."""
-    for argument in arguments:
-        for token in argument.tokens:
-            if token.implicit_value == () and token.source == "cli":
-                raise UserError(f"{argument.name} has no value after it; give one or leave it out")
-
-
-def _refuse_fractions(arguments: ArgumentCollection) -> None:
-    """Refuse 2.5 epochs, which the parser would silently round to 2."""
-    for argument in arguments:
-        if argument.hint is int:
-            for token in argument.tokens:
-                if not re.fullmatch(r"[+-]?\d+", token.value):
-                    raise UserError(
-                        f"{argument.name} must be a whole number, got {shown(token.value)}"
-                    )
+def _refuse_misread(argument: Argument) -> None:
+    """Refuse what the parser would take for something else without a word."""
+    for token in argument.tokens:
+        # No value at all, for which it would give an empty list.
+        if token.implicit_value == () and token.source == "cli":
+            raise UserError(f"{argument.name} has no value after it; give one or leave it out")
+        # 2.5 epochs, which it would round to 2.
+        if argument.hint is int and not re.fullmatch(r"[+-]?\d+", token.value):
+            raise UserError(f"{argument.name} must be a whole number, got {shown(token.value)}")
 
 
 def flat_settings(path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Where commands print: results to standard output, progress to the terminal."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -60,8 +61,25 @@ def progress() -> Progress:
 
 def table(title: str | None, *columns: str, left: int = 1) -> Table:
     """An empty table: the first ``left`` columns are names, the others numbers."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    made = Table(
+        title=title,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        show_header=any(columns),
+        header_style="bold",
+    )
     for index, name in enumerate(columns):
         # Folded and never cut: names may differ in their ends.
         made.add_column(name, justify="left" if index < left else "right", overflow="fold")
     return made
+
+
+def print_table(
+    rows: Iterable[Sequence[str]], *columns: str, title: str | None = None, left: int = 1
+) -> None:
+    """Print rows as ``table`` lays them out."""
+    made = table(title, *columns, left=left)
+    for row in rows:
+        made.add_row(*row)
+    stdout.print(made)

@@ -5,13 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from veilmap.cli.console import say, stdout, table
+from veilmap.cli.console import print_table, say
 from veilmap.cli.data import left_out_text
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import FileOptions
 from veilmap.errors import UserError
 from veilmap.inspection import Inspection, inspect
 from veilmap.inspection.labels import labels
-from veilmap.sources.columns import Columns
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
 from veilmap.wording import counted
@@ -24,54 +23,50 @@ def inspect_(
     *,
     config: Path | None = None,
     plot: Path | None = None,
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Show what is in a measurement file; invalid rows are counted, not an error.
 
     Args:
         file: a measurement file of any known format, or a folder, zip or tar of them.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
         plot: a folder for pictures: a map, the users, the largest cells, similar users.
     """
     if plot is not None and plot.exists() and not plot.is_dir():
         raise UserError(f"{plot} is a file; name a folder for the pictures")
-    _show(inspect(file, columns, reading), reading)
+    _show(inspect(file, source.columns, source.reading), source.reading)
     if plot is not None:
-        _draw(file, columns, reading, plot)
+        _draw(file, source, plot)
 
 
-def _draw(file: str, columns: Columns, reading: Reading, folder: Path) -> None:
+def _draw(file: str, source: FileOptions, folder: Path) -> None:
     # Matplotlib is slow to load and needed only here.
     from veilmap.inspection.pictures import write_pictures
 
-    measurements = read(file, columns, replace(reading, drop_invalid=True))
+    measurements = read(file, source.columns, replace(source.reading, drop_invalid=True))
     say("")
     for path in write_pictures(measurements, folder):
         say(f"wrote {path}")
     for user, label in list(labels(measurements.users).items())[:_NAMED_USERS]:
         if label != user:
-            say(f"user {label} in them is {user}")
+            say(f"in the pictures, user {label} is {user}")
     if not is_world(file):
         say("these pictures show where people were; protect them like the data")
 
 
 def _show(found: Inspection, reading: Reading) -> None:
-    facts = table(None, "", "", left=2)
-    facts.show_header = False
-    for name, value in (*_of_files(found), *_of_rows(found)):
-        facts.add_row(name, value)
-    stdout.print(facts)
+    print_table((*_of_files(found), *_of_rows(found)), "", "", left=2)
     if found.faults and not reading.drop_invalid:
-        say("\nread the others with --drop-invalid")
+        say("\ndrop the invalid rows with --drop-invalid")
     say(
         f"\ndensest: user {found.densest_user} in cell {found.densest_cell}, "
         f"{counted(found.densest_rows, 'measurement')}"
     )
-    rounds = table(None, "T", "rounds", "points per round")
-    for count in found.rounds:
-        rounds.add_row(count.interval, f"{count.rounds:,}", f"{count.points_per_round:,.0f}")
-    stdout.print(rounds)
+    rounds = [
+        (each.interval, f"{each.rounds:,}", f"{each.points_per_round:,.0f}")
+        for each in found.rounds
+    ]
+    print_table(rounds, "T", "rounds", "points per round")
 
 
 def _of_files(found: Inspection) -> Iterator[tuple[str, str]]:
@@ -92,10 +87,8 @@ def _of_rows(found: Inspection) -> Iterator[tuple[str, str]]:
     yield "users", f"{found.users:,}"
     yield "cells", f"{found.cells:,}"
     zone = ZoneInfo(found.timezone)
-    first, last = (
-        f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for moment in (found.first, found.last)
-    )
-    yield "time", f"{first} to {last} {found.timezone}"
+    times = (f"{each.astimezone(zone):%Y-%m-%d %H:%M}" for each in (found.first, found.last))
+    yield "time", f"{' to '.join(times)} {found.timezone}"
     yield "extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km)
     yield "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
     yield "accuracy", f"unknown in {counted(found.unknown_accuracy, 'row')}"

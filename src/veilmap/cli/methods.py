@@ -10,7 +10,7 @@ from veilmap.cli.console import say
 from veilmap.study.methods import Method, methods
 
 _HEADINGS = {"map": "Map families", "defence": "Defences", "attack": "Attacks"}
-_MAIN = 2  # the first settings are those that one asks for
+_MAIN = 2  # the first settings are those most often changed
 
 
 def methods_(*, json: bool = False) -> None:
@@ -21,7 +21,7 @@ def methods_(*, json: bool = False) -> None:
     """
     found = methods()
     if json:
-        # Not through the console, which would spell out what a name has in it.
+        # Not through the console, which would escape characters in names.
         print(json_text.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False))
         return
     widest = max(len(each.name) for each in found)

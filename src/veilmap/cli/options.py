@@ -1,30 +1,36 @@
-"""Groups of options that several commands share, flattened into plain options."""
+"""The settings of a run as options, a group for each part."""
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions, grouped
+from cyclopts import Parameter
+
+from veilmap.cli.file_options import ColumnOptions as ColumnOptions
+from veilmap.cli.file_options import ReadingOptions as ReadingOptions
+from veilmap.cli.file_options import grouped
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network
 from veilmap.rounds import Split
 from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
-from veilmap.study.settings import Task
+from veilmap.study.settings import RunSettings, Task
 
-__all__ = [
-    "ColumnOptions",
-    "NetworkOptions",
-    "ProtectionOptions",
-    "ReadingOptions",
-    "RobustnessOptions",
-    "TaskOptions",
-    "TestOptions",
-    "TrainingOptions",
-    "grouped",
-]
-
-TaskOptions = Annotated[Task, grouped("What is learned", 1)]
+TaskOptions = Annotated[Task, grouped("Task", 1)]
 TrainingOptions = Annotated[Training, grouped("Federated training", 2)]
 ProtectionOptions = Annotated[Protection, grouped("Defences on the phone", 3)]
-RobustnessOptions = Annotated[Robustness, grouped("Broken phones", 5)]
 TestOptions = Annotated[Split, grouped("Test data", 4)]
 NetworkOptions = Annotated[Network, grouped("Network", 5)]
+RobustnessOptions = Annotated[Robustness, grouped("Broken phones", 5)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RunSettingsOptions(RunSettings):
+    """All of them."""
+
+    task: TaskOptions = field(default_factory=Task)
+    test: TestOptions = field(default_factory=Split)
+    model: NetworkOptions = field(default_factory=Network)
+    training: TrainingOptions = field(default_factory=Training)
+    protection: ProtectionOptions = field(default_factory=Protection)
+    robustness: RobustnessOptions = field(default_factory=Robustness)

@@ -1,4 +1,4 @@
-"""Old names on the command line: they work for one version, with a line that says the new one."""
+"""Deprecated names on the command line, which work for one version with a warning."""
 
 import sys
 import warnings

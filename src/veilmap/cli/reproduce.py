@@ -5,15 +5,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from veilmap.cli.console import say, stdout, table
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions
+from veilmap.cli.console import print_table, say
+from veilmap.cli.file_options import FileOptions
 from veilmap.cli.running import RunOptions, Runs, run_with
 from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims
 from veilmap.reproduction.labels import paper_specs
 from veilmap.reproduction.reproduce import SEEDS, reproduce
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 
 
 def reproduce_(
@@ -25,39 +23,32 @@ def reproduce_(
     beside: Path | None = None,
     page: Path | None = None,
     runs: Runs = RunOptions(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
-    """Run tables and figures of the paper, and decide every claim that they carry.
+    """Run tables and figures of the paper, and decide every claim that they make.
 
     On the simulated campus and London, or on any measurements. Ctrl-C keeps what is finished; rerun
     the command to resume.
 
     Args:
         labels: as in the paper, such as tab:radiocells; "all" for everything.
-        list: name all labels, and run nothing.
+        list: list all labels and exit.
         out: folder for runs, rows (Parquet and JSON), pictures and the board (Markdown and HTML).
-        seeds: how often everything is run.
-        beside: the --out of a reproduction on other data, whose findings stand beside these.
+        seeds: number of seeds.
+        beside: the --out of a reproduction on other data, to show its results beside these.
         page: also write the board as this Markdown file, with its pictures in a folder beside it.
     """
     if list:
-        _show_labels()
+        labelled = [(spec.label, spec.title, str(len(spec.claims))) for spec in paper_specs()]
+        print_table(labelled, "label", "what", "claims", left=2)
         return
     if not labels:
-        raise UserError("no label is given; name some, or all, or look them up with --list")
+        raise UserError("no label given; name some or all, or list them with --list")
     paper_specs(labels)  # refuses unknown ones before the data are read
-    with run_with(runs, columns, reading, out) as keywords:
+    with run_with(runs, source, out) as keywords:
         done = reproduce(labels, seeds=seeds, beside=beside, page=page, **keywords)
     _show(done.board)
     say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")
-
-
-def _show_labels() -> None:
-    lines = table(None, "label", "what", "claims", left=2)
-    for spec in paper_specs():
-        lines.add_row(spec.label, spec.title, str(len(spec.claims)))
-    stdout.print(lines)
 
 
 def _show(board: Board) -> None:
@@ -65,10 +56,12 @@ def _show(board: Board) -> None:
         if not entry.lines:
             say(f"\n{entry.label}: {entry.title}: {', '.join(entry.pictures)}")
             continue
-        lines = table(f"\n{entry.label}: {entry.title}", "claim", "the paper", "here", "", left=4)
-        for line in entry.lines:
-            lines.add_row(line.says, line.paper, line.here.values, line.here.outcome.words)
-        stdout.print(lines)
+        rows = [
+            (line.says, line.paper, line.here.values, line.here.outcome.words)
+            for line in entry.lines
+        ]
+        title = f"\n{entry.label}: {entry.title}"
+        print_table(rows, "claim", "the paper", "here", "", title=title, left=4)
         for why in entry.failed:
             say(f"no figures: {why}")
     say(f"\n{counted_claims(board.counts)}")

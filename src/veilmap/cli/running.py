@@ -1,4 +1,4 @@
-"""What the commands that run many trials share: their options, a progress bar, Ctrl-C."""
+"""Shared by the commands that run many trials: options, a progress bar, Ctrl-C."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,29 +8,27 @@ from typing import Annotated, Any
 
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
-from veilmap.cli.file_options import grouped
+from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.cli.interrupts import say_what_is_kept
 from veilmap.cli.timing import Pace
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.trial import Trial
 from veilmap.output import refuse_no_folder
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.wording import counted
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is run, and how.
+    """Options of all runs of a command.
 
     Attributes:
-        data: measurements in place of those that are named; a file, a folder or an archive.
+        data: measurements to use instead of the named ones; a file, a folder or an archive.
         cell: the cell in them; the densest by default.
-        target: the user to attack, or how the name begins; the densest by default.
-        quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
-        jobs: how many runs at once; by default one per core.
-        fresh: compute again what is cached in out.
+        target: the user to attack, or the beginning of the name; the densest by default.
+        quick: smoke test with little data, few steps and one seed; the figures mean nothing.
+        jobs: number of parallel runs; by default one per core.
+        fresh: recompute cached results.
     """
 
     data: str | None = None
@@ -45,11 +43,11 @@ Runs = Annotated[RunOptions, grouped("Runs", 1)]
 
 
 @contextmanager
-def run_with(
-    options: RunOptions, columns: Columns, reading: Reading, out: Path
-) -> Iterator[dict[str, Any]]:
+def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[dict[str, Any]]:
     """The keywords of ``sweep`` and ``reproduce``; their progress is shown."""
-    data = None if options.data is None else read_and_say(options.data, columns, reading)
+    data = (
+        None if options.data is None else read_and_say(options.data, source.columns, source.reading)
+    )
     pace = Pace()
     with trials_shown(out, pace) as shown:
         yield {**vars(options), "data": data, "out": out, "progress": shown}
@@ -58,24 +56,21 @@ def run_with(
 
 @contextmanager
 def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
-    """A progress bar over all trials; an interrupt says what is kept."""
+    """A progress bar over all trials; an interrupt reports what is kept."""
     refuse_no_folder(out)
-    counts = {"done": 0, "all": 0}
     with progress() as bar:
         job = bar.add_task("running", total=None)
 
         def begin(trials: int, cached: int) -> None:
-            counts.update(done=cached, all=trials)
             bar.update(job, total=trials, completed=cached)
 
         def one_more(trial: Trial, result: TrialResult) -> None:
-            counts["done"] += 1
             pace.add(result.seconds)
             bar.advance(job)
 
         def stopped() -> str:
-            kept = f"{counts['done']:,} of {counted(counts['all'], 'run')} kept in {out}"
-            return f"stopped; {kept}; rerun the command to resume"
+            done, runs = bar.tasks[job].completed, counted(int(bar.tasks[job].total or 0), "run")
+            return f"stopped; {done:,.0f} of {runs} kept in {out}; rerun the command to resume"
 
         with say_what_is_kept(bar, stopped):
             yield Progress(begin, one_more, say)

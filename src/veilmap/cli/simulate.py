@@ -52,7 +52,13 @@ def london_(*, seed: int = 0, out: Path, overwrite: bool = False) -> None:
     if out.suffix == PARQUET:
         _write(london.simulate(seed), out)
     elif out.suffix in (ZIP, ""):
-        _write_uploads(seed, out)
+        rows = london.uploads(seed)
+        files = write_upload_files(rows, out, timezone=london.TIMEZONE)
+        say(
+            f"wrote {out}: {counted(files, 'upload file')} with "
+            f"{counted(rows.height, 'measurement')} of {counted(rows['cell'].n_unique(), 'cell')}, "
+            f"times in {london.TIMEZONE}"
+        )
     else:
         raise UserError(
             "simulate london writes Parquet, or upload files to a .zip or a folder; name the file "
@@ -65,13 +71,4 @@ def _write(measurements: Measurements, out: Path) -> None:
     say(
         f"wrote {out}: {counted(len(measurements), 'measurement')} of "
         f"{counted(len(measurements.users), 'user')} in {counted(len(measurements.cells), 'cell')}"
-    )
-
-
-def _write_uploads(seed: int, out: Path) -> None:
-    rows = london.uploads(seed)
-    files = write_upload_files(rows, out, timezone=london.TIMEZONE)
-    say(
-        f"wrote {out}: {counted(files, 'upload file')} with {counted(rows.height, 'measurement')} "
-        f"of {counted(rows['cell'].n_unique(), 'cell')}, times in {london.TIMEZONE}"
     )

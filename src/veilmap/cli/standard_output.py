@@ -1,4 +1,4 @@
-"""Standard output that says so when it cannot be written: behind ``>`` a disk may be full."""
+"""Standard output whose failed writes are errors: behind ``>`` a disk may be full."""
 
 import os
 import sys
@@ -52,4 +52,4 @@ class _Checked:
             give_up(self._stream)
             if isinstance(error, BrokenPipeError):
                 sys.exit(1)
-            raise cannot_write("standard output", error, "send it elsewhere") from error
+            raise cannot_write("standard output", error, "redirect it elsewhere") from error

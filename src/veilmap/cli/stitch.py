@@ -86,7 +86,7 @@ def _tell_missing(scanned: Scan, reading: Reading) -> None:
         if name not in WITH_DEVICE:
             say(f"{name} files have no device information: cell and places alone tell users apart")
     if RADIOCELLS in scanned.formats and reading.timezone is None:
-        say("times of Radiocells files are local and were read as UTC; say --timezone")
+        say("times of Radiocells files are local and were read as UTC; give --timezone")
 
 
 def _show(stitched: Stitched) -> None:
@@ -99,14 +99,8 @@ def _show(stitched: Stitched) -> None:
         say(f"left out {fault}")
     users = table(None, "user", "cell", "files", "weeks", "measurements", "per week", left=2)
     for user in stitched.users:
-        users.add_row(
-            user.name,
-            user.cell,
-            f"{user.files:,}",
-            f"{user.weeks:,}",
-            f"{user.rows:,}",
-            f"{user.rows / user.weeks:.1f}",
-        )
+        counts = (f"{count:,}" for count in (user.files, user.weeks, user.rows))
+        users.add_row(user.name, user.cell, *counts, f"{user.rows / user.weeks:.1f}")
     if stitched.users:
         stdout.print(users)
     else:

@@ -4,11 +4,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from veilmap.cli.console import say, stdout, table
-from veilmap.cli.file_options import ColumnOptions, ReadingOptions
+from veilmap.cli.file_options import FileOptions
 from veilmap.cli.running import RunOptions, Runs, run_with
 from veilmap.metrics.figure_names import MAIN, figure_name
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.sweeping.files import summary
 from veilmap.sweeping.selection import SweepRow, numbers
 from veilmap.sweeping.sweep_result import SweepResult, sweep
@@ -20,21 +18,20 @@ def sweep_(
     out: Path = Path("sweep"),
     seeds: int = 3,
     runs: Runs = RunOptions(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Run every combination of a grid of settings with every seed, and compare.
 
-    The file (TOML) names the data, the settings, what the grid goes over, and if you like claims to
-    decide and pictures to draw; docs/sweeps.md shows one. Ctrl-C keeps what is finished; rerun the
-    command to resume. A file that has grown adds only what is new.
+    The file (TOML) names the data, the settings, the grid, and optionally claims to decide and
+    pictures to draw; docs/sweeps.md shows one. Ctrl-C keeps what is finished; rerun the
+    command to resume. After a change of the file only new runs are computed.
 
     Args:
         file: the grid, a TOML file.
         out: folder for runs, rows (Parquet and JSON) and pictures.
-        seeds: how often everything is run.
+        seeds: number of seeds.
     """
-    with run_with(runs, columns, reading, out) as keywords:
+    with run_with(runs, source, out) as keywords:
         result = sweep(file, seeds=seeds, **keywords)
     _show(result)
     say(f"\nwrote {out}: {', '.join(('results.json', 'rows.parquet', *result.pictures))}")

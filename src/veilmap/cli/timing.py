@@ -1,4 +1,4 @@
-"""How long many runs took, and how many cores were at work."""
+"""The duration of many runs, and the number of busy cores."""
 
 import time
 from datetime import timedelta
@@ -7,7 +7,7 @@ from veilmap.wording import counted
 
 
 class Pace:
-    """Counts the runs of a command, each of which keeps one core at work."""
+    """Counts the runs of a command, each of which keeps one core busy."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -19,8 +19,8 @@ class Pace:
         self._seconds += seconds
 
     def words(self) -> str:
-        """``27 runs in 0:01:02, 1.7 cores at work``."""
+        """``27 runs in 0:01:02, 1.7 cores busy``."""
         elapsed_s = time.perf_counter() - self._began
         elapsed = timedelta(seconds=round(elapsed_s))
         cores = f"{self._seconds / elapsed_s:.1f}"
-        return f"{counted(self._runs, 'run')} in {elapsed}, {cores} cores at work"
+        return f"{counted(self._runs, 'run')} in {elapsed}, {cores} cores busy"

@@ -7,37 +7,24 @@ from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from veilmap.cli.console import progress, say, stdout, table
+from veilmap.cli.console import print_table, progress, say, stdout, table
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import (
-    ColumnOptions,
-    NetworkOptions,
-    ProtectionOptions,
-    ReadingOptions,
-    RobustnessOptions,
-    TaskOptions,
-    TestOptions,
-    TrainingOptions,
-)
+from veilmap.cli.file_options import FileOptions
+from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.warnings import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
-from veilmap.federation.plan import Training
 from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
-from veilmap.rounds import SPLITS, Split
+from veilmap.rounds import SPLITS
 from veilmap.shell import option_name
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.strategy import as_text
 from veilmap.study.degenerate import degenerate
 from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.protection import Protection
-from veilmap.study.robustness import Robustness
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import RunSettings, Task
 from veilmap.study.train import Run, train
 from veilmap.wording import counted, plural
 
@@ -63,14 +50,8 @@ def train_(
     device: DeviceName = "cpu",
     config: Path | None = None,
     model: Path | None = None,
-    task: TaskOptions = Task(),
-    training: TrainingOptions = Training(),
-    protection: ProtectionOptions = Protection(),
-    robustness: RobustnessOptions = Robustness(),
-    test: TestOptions = Split(),
-    network: NetworkOptions = Network(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    settings: RunSettingsOptions = RunSettingsOptions(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Train the signal map of one cell by online federated learning (Algorithm 1).
 
@@ -85,17 +66,17 @@ def train_(
         overwrite: replace a finished run in that folder.
         past: also print the RMSE on the data of earlier rounds.
         device: train phones on all cores of the processor, or many at once on a GPU.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
     # Before the data are read, which may take long.
     torch_device(device)
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()
-    measurements = read_and_say(data, columns, reading)
-    settings = RunSettings(task, test, network, training, protection, robustness)
+    measurements = read_and_say(data, source.columns, source.reading)
     prepared = prepare(measurements, settings)
-    _announce(prepared)
+    print_table(_facts(prepared), "", "", left=2)
+    stdout.print()
     with progress() as bar:
         job = bar.add_task("training", total=len(prepared.rounds))
 
@@ -109,46 +90,37 @@ def train_(
     _conclude(run, out)
 
 
-def _announce(prepared: Prepared) -> None:
-    settings, plan = prepared.settings, prepared.plan
-    size, epochs = plan.training.batch_size, plan.training.epochs
-    facts = table(None, "", "", left=2)
-    facts.show_header = False
-    source = f"{prepared.data.source}, cell {prepared.cell}"
-    knobs = f"B = {size}, E = {epochs}, η = {plan.training.learning_rate:g}, seed {plan.seed}"
-    rule = _RULES[plan.training.aggregation]
-    split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
-    facts.add_row(
-        "data",
-        f"{source}, {counted(len(prepared.data), 'row')}, {counted(len(prepared.users), 'user')}",
-    )
-    width_km, height_km = plan.area.width_m / 1000, plan.area.height_m / 1000
-    facts.add_row("area", f"{width_km:.2f} km x {height_km:.2f} km")
+def _facts(prepared: Prepared) -> Iterator[tuple[str, str]]:
+    """What is trained, and on what."""
+    settings, plan, training = prepared.settings, prepared.plan, prepared.plan.training
+    rows, users = counted(len(prepared.data), "row"), counted(len(prepared.users), "user")
+    yield "data", f"{prepared.data.source}, cell {prepared.cell}, {rows}, {users}"
+    yield "area", f"{plan.area.width_m / 1000:.2f} km x {plan.area.height_m / 1000:.2f} km"
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
-    facts.add_row("rounds", f"{rounds}, clock of {prepared.data.timezone}")
+    yield "rounds", f"{rounds}, clock of {prepared.data.timezone}"
     if not isinstance(plan.map, Network):
-        facts.add_row("map", as_text(plan.map))
-    facts.add_row("training", f"{plan.training.name}, {knobs}{rule}")
-    facts.add_row("defence", _defence(settings.protection))
+        yield "map", as_text(plan.map)
+    knobs = f"B = {training.batch_size}, E = {training.epochs}, η = {training.learning_rate:g}"
+    rule = _RULES[training.aggregation]
+    yield "training", f"{training.name}, {knobs}, seed {plan.seed}{rule}"
+    yield "defence", _defence(settings.protection)
     if plan.broken:
-        facts.add_row("broken phones", f"simulated: {', '.join(settings.robustness.broken)}")
-    facts.add_row("test data", f"{counted(len(prepared.test), 'row')}, {split}")
-    facts.add_row("scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm")
-    oracle = ", ".join(option_name(name) for name in settings.oracle)
-    facts.add_row(
-        "oracle", f"taken from the data, where a deployment sets it: {oracle or 'nothing'}"
-    )
-    stdout.print(facts)
-    stdout.print()
+        yield "broken phones", f"simulated: {', '.join(settings.robustness.broken)}"
+    split = f"{settings.test.split} split ({SPLITS[settings.test.split]})"
+    yield "test data", f"{counted(len(prepared.test), 'row')}, {split}"
+    yield "scaler", f"{settings.task.scaler}; label offset {plan.label_offset_dbm:g} dBm"
+    oracle = ", ".join(map(option_name, settings.oracle)) or "nothing"
+    yield "oracle", f"taken from the data, where a deployment sets it: {oracle}"
 
 
 def _conclude(run: Run, out: Path | None) -> None:
     constant_db = run.prepared.rmse_constant_db
-    summary = table(None, "RMSE on the test data", "dB")
-    summary.add_row("the map after the last round", f"{run.rmse_db:.2f}")
-    summary.add_row("a constant, the training data's mean", f"{constant_db:.2f}")
+    summary = {
+        "the map after the last round": f"{run.rmse_db:.2f}",
+        "a constant, the training data's mean": f"{constant_db:.2f}",
+    }
     stdout.print()
-    stdout.print(summary)
+    print_table(summary.items(), "RMSE on the test data", "dB")
     if run.defences:
         _phones(run)
     for number, line in enumerate(troubles(run)):

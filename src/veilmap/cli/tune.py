@@ -5,21 +5,14 @@ from pathlib import Path
 
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
-from veilmap.cli.options import (
-    ColumnOptions,
-    ReadingOptions,
-    TaskOptions,
-    TestOptions,
-    TrainingOptions,
-)
+from veilmap.cli.file_options import FileOptions
+from veilmap.cli.options import TaskOptions, TestOptions, TrainingOptions
 from veilmap.errors import UserError, out_of_range
 from veilmap.federation.plan import Training
 from veilmap.files import write_whole
 from veilmap.model.network import Initialisation, Network
 from veilmap.output import held_file
 from veilmap.rounds import Split
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.study.settings import RunSettings, Task
 from veilmap.study.tune import tune
 from veilmap.wording import counted
@@ -35,8 +28,7 @@ def tune_(
     task: TaskOptions = Task(),
     training: TrainingOptions = Training(),
     test: TestOptions = Split(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Find depth, widths, activations, dropout and learning rate for a cell, by Hyperband.
 
@@ -51,13 +43,13 @@ def tune_(
         out: the settings file to write, for "veilmap train --model".
         trials: the total number of trials.
         initialisation: of the networks' weights.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
     """
     if trials < 1:
         raise out_of_range("trials", "at least 1", trials)
     if out.is_dir():
         raise UserError(f"{out} is a folder; name a file for --out, such as {out / 'tuned.toml'}")
-    measurements = read_and_say(data, columns, reading)
+    measurements = read_and_say(data, source.columns, source.reading)
     journal = out.with_name(out.name + ".journal")
     with progress() as bar:
         job = bar.add_task("tuning", total=trials)

@@ -33,10 +33,10 @@ class Training:
         learning_rate: η of the phone's SGD.
         fraction: C, the share of users that the server asks in a round.
         cumulative: keep the data of earlier rounds on the phone and train on all of it.
-        aggregation: what the server makes of a round's updates: their mean, weighted by the users'
-            points; or, coordinate by coordinate, their median or trimmed mean, in which all users
-            count the same and a few broken or hostile ones little.
-        trimmed_share: β, of the users, whom the trimmed mean leaves out at each end.
+        aggregation: how the server combines a round's updates: their mean, weighted by the users'
+            points; or, coordinate by coordinate, their median or trimmed mean, which weigh all
+            users the same and tolerate a few broken or hostile ones.
+        trimmed_share: β, the share of users that the trimmed mean leaves out at each end.
     """
 
     epochs: int = 5

@@ -62,7 +62,7 @@ class Network:
                 yield out_of_range("a dropout share", "from 0 to 0.99", share)
         if self.size > MAX_WEIGHTS:
             yield UserError(
-                f"a network of {self.size:,} weights is none that a phone trains; "
+                f"a network of {self.size:,} weights is too large for a phone; "
                 f"keep it under {MAX_WEIGHTS:,} with smaller hidden layers"
             )
         if self.initialisation not in get_args(Initialisation):

@@ -35,9 +35,9 @@ class Columns:
     """The user's names of the columns; those not given are guessed from common names.
 
     Attributes:
-        user: who measured; "none" takes all rows as one user's, "file" makes each file of a folder
+        user: the user; "none" treats all rows as one user's, "file" makes each file of a folder
             or archive a user.
-        time: when; a text, or seconds to nanoseconds since 1970.
+        time: the time; text, or seconds to nanoseconds since 1970.
         lat: latitude in degrees.
         lon: longitude in degrees.
         signal: RSRP (or another strength) in dBm.

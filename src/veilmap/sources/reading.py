@@ -18,8 +18,8 @@ class Reading:
     A row that lacks a value passes the filter on that value.
 
     Attributes:
-        timezone: of times without an offset, and of midnight, at which days begin; default: UTC, or
-            what a file written by veilmap says.
+        timezone: of times without an offset, and of midnight, at which days begin; by default that
+            stored in a file of veilmap, or UTC.
         time_format: of the times, such as "%d.%m.%Y %H:%M:%S"; guessed when not given.
         max_accuracy_m: leave out positions known to be less accurate than this, in metres.
         since: leave out earlier rows, such as those before 2017-08-30.

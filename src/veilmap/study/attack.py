@@ -1,14 +1,14 @@
 """The attack of a curious server: the run behind ``veilmap attack``."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veilmap.attacks.attack import Attack, AttackInput, attacked
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg
@@ -18,7 +18,7 @@ from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.errors import UserError, shown
 from veilmap.federation.map_family import MapFamily, flat_change
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
@@ -28,7 +28,7 @@ from veilmap.model.threads import one_thread
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_run import AttackRun, best_starts
-from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.attack_settings import AttackSettings, Who
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.theory import PredictedError, predict_error
@@ -88,197 +88,201 @@ def attack(
         evidence = open_evidence(path, data, cell, timezone, map)
     # One thread: the products are small, and bits must not depend on the number of cores.
     with nullcontext() if folder is None else folder.held(overwrite), one_thread():
-        run = _Work(evidence, settings, keep_path, theory, device).run(on_begin, on_done)
+        run = _attack(evidence, settings, keep_path, theory, device, on_begin, on_done)
         if folder is not None:
             folder.write(run)
     return run
 
 
-class _Work:
-    """One target's updates, attacked with all methods."""
+@dataclass(frozen=True)
+class _Target:
+    """The user to find, or the sums of all.
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        settings: AttackSettings,
-        keep_path: bool,
-        theory: bool | Literal["theorem 1"],
-        device: DeviceName,
-    ) -> None:
-        self._evidence, self._settings, self._theory = evidence, settings, theory
-        self._device = device
-        self._header = evidence.updates.header
-        entries = list(evidence.updates.entries())
-        self._summed = settings.who.secure_aggregation
-        _refuse_sums_of(self._header.side_knowledge, self._summed)
-        self._target = SUM if self._summed else _target(entries, settings, evidence)
-        everyone: dict[int, list[str]] = {}
-        for each in entries:
-            if self._summed or each.user == self._target:
-                everyone.setdefault(each.round, []).append(each.user)
-        self._users = dict(list(everyone.items())[:: settings.who.every])
-        self._truth = None if evidence.truth is None else self._truth_of_target(evidence.truth)
-        self._attacks = self._readable(settings.make(self._centroids_m(), keep_path))
+    Attributes:
+        evidence: of all users.
+        summed: whether the sums are attacked.
+        name: the user's, or that of the sums.
+        senders: the users behind the update of each round that is attacked.
+        truth: all points that they measured in each round; None if they are not known.
+    """
 
-    def run(self, on_begin: Callable[[int], None], on_done: Callable[[int], None]) -> AttackRun:
-        on_begin(len(self._users) * len(self._attacks))
-        every: dict[str, list[Reconstruction]] = {name: [] for name in self._attacks}
-        norms: dict[int, tuple[float, ...]] = {}
-        predicted: dict[int, PredictedError | None] = {}
-        for chunk in self._chunks():
-            norms |= {each.round: _layer_norms(self._header, each) for each in chunk}
-            if self._theory:
-                predicted |= {each.round: self._predict(each) for each in chunk}
-            for name, method in self._attacks.items():
-                given = AttackInput(self._header, chunk, on_done, self._device)
-                every[name] += attacked(method, name, given)
-        return AttackRun(
-            path=str(self._evidence.path or "memory"),
-            header=self._header,
-            configuration=self._evidence.configuration,
-            settings=self._settings,
-            target=self._target,
-            truth=self._truth,
-            why_no_truth=self._evidence.why_no_truth,
-            every=every,
-            scores={name: self._score(each) for name, each in every.items()},
-            norms=norms,
-            predicted=predicted,
-            oracle=self._oracle(),
-            unread=self._unread,
-        )
+    evidence: Evidence
+    summed: bool
+    name: str
+    senders: Mapping[int, Sequence[str]]
+    truth: Mapping[int, LocalData] | None
 
-    def _readable(self, attacks: dict[str, Attack]) -> dict[str, Attack]:
-        """Those that can read this map family."""
-        readable = {name: each for name, each in attacks.items() if each.reads(self._header)}
-        self._unread = tuple(name for name in attacks if name not in readable)
-        if not readable:
-            raise UserError(
-                f"no attack asked for can read this kind of map: {', '.join(self._unread)}; "
-                "add dlg or search to --method"
-            )
-        return readable
+    def updates(self) -> Iterator[Observation]:
+        """Those that are attacked, in the order of their rounds."""
+        everyone = self.evidence.updates
+        updates = everyone if self.summed else everyone.of_user(self.name)
+        chosen = (each for each in updates if each.round in self.senders)
+        return secure_sum(chosen) if self.summed else chosen
 
-    def _chunks(self) -> Iterator[list[Observation]]:
-        """The target's updates, all at once if an attack asks for that."""
-        updates = self._updates()
-        whole = any(getattr(each, "all_at_once", False) for each in self._attacks.values())
-        size = None if whole else UPDATES_AT_ONCE[self._device]
-        while chunk := list(islice(updates, size)):
-            yield chunk
-
-    def _updates(self) -> Iterator[Observation]:
-        transcript, rounds = self._evidence.updates, self._users
-        if self._summed:
-            return secure_sum(each for each in transcript if each.round in rounds)
-        return (each for each in transcript.of_user(self._target) if each.round in rounds)
-
-    def _centroids_m(self) -> dict[int, NDArray[np.float64]] | None:
-        if self._truth is None:
-            return None
-        return {t: data.centroid_m for t, data in self._truth.items()}
-
-    def _truth_of_target(self, truth: Truth) -> dict[int, LocalData]:
-        """All points that the senders of an update measured in each round."""
-        found = {}
-        for t, users in self._users.items():
-            missing = [user for user in users if user not in truth.get(t, {})]
-            if missing:
-                raise UserError(
-                    f"the data has no rows of user {shown(missing[0])} in round {t}; give the "
-                    "measurements that the transcript was made from, and its --cell"
-                )
-            found[t] = LocalData.join([truth[t][user] for user in users])
-        return found
-
-    def _score(self, every: Sequence[Reconstruction]) -> Scores:
-        """Of the best starts, with the work of all."""
-        found = best_starts(every)
-        spent = {t: [each for each in every if each.round == t] for t in self._users}
-        known = self._header.side_knowledge
-        scores = score(
-            None if self._truth is None else [self._truth[each.round] for each in found],
-            np.array([each.xy_m for each in found]),
-            [(each.cloud.xy_m, each.cloud.weights) for each in found],
-            n=[each.n for each in found],
-            area=known.area,
-            interval_s=known.interval_s,
-            timezone=self._evidence.timezone,
-            start_s=[each.start_s for each in found],
-            iterations=[sum(e.iterations for e in spent[each.round]) for each in found],
-            seconds=[sum(e.seconds for e in spent[each.round]) for each in found],
-            seed=self._settings.who.seed,
-        )
-        # Cumulative updates are also about the places of earlier rounds.
-        if known.training.cumulative:
-            return replace(scores, nearest_m=None, nearest_random_m=None)
-        return scores
-
-    def _predict(self, observation: Observation) -> PredictedError | None:
-        known = self._header.side_knowledge
-        batch = self._batch(observation.round)
-        # The theorems speak of the units of a dense network's first layer.
-        network = self._header.map
-        if batch is None or not isinstance(network, Network):
-            return None
-        labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
-        mini_batch = known.scaler.standardise(batch.xy_m), labels
-        pairs = stream(self._settings.who.seed, "lipschitz", observation.round)
-        return predict_error(
-            network,
-            observation.weights_before,
-            mini_batch,
-            known.scaler,
-            pairs,
-            theorem_2=self._theory != "theorem 1",
-        )
-
-    def _batch(self, t: int) -> LocalData | None:
+    def batch(self, t: int) -> LocalData | None:
         """The points that the update of round t was made from, if they are known."""
-        known, kept = self._header.side_knowledge, self._evidence.batches.get(t, {})
-        if all(user in kept for user in self._users[t]):
-            return LocalData.join([kept[user] for user in self._users[t]])
+        known = self.evidence.updates.header.side_knowledge
+        kept = self.evidence.batches.get(t, {})
+        if all(user in kept for user in self.senders[t]):
+            return LocalData.join([kept[user] for user in self.senders[t]])
         # A cumulative update was made from all rounds so far, a defended one from other points.
-        if self._truth is None or known.training.cumulative or known.defence:
+        if self.truth is None or known.training.cumulative or known.defence:
             return None
-        return self._truth[t]
+        return self.truth[t]
 
-    def _oracle(self) -> tuple[str, ...]:
-        used = {name: each for name, each in self._attacks.items() if each.oracle}
-        known = self._header.side_knowledge.oracle
-        return (
-            *known,
-            *(
-                f"the start of {name}" if isinstance(each, Dlg) else f"what {name} knows"
-                for name, each in used.items()
-            ),
+
+def _attack(
+    evidence: Evidence,
+    settings: AttackSettings,
+    keep_path: bool,
+    theory: bool | Literal["theorem 1"],
+    device: DeviceName,
+    on_begin: Callable[[int], None],
+    on_done: Callable[[int], None],
+) -> AttackRun:
+    """Attack the target's updates with all methods that can read the map family."""
+    header, target = evidence.updates.header, _target(evidence, settings.who)
+    truth = target.truth
+    centroids_m = None if truth is None else {t: data.centroid_m for t, data in truth.items()}
+    made = settings.make(centroids_m, keep_path)
+    attacks = {name: each for name, each in made.items() if each.reads(header)}
+    unread = tuple(name for name in made if name not in attacks)
+    if not attacks:
+        raise UserError(
+            f"no attack asked for can read this kind of map: {', '.join(unread)}; "
+            "add dlg or search to --method"
         )
+    on_begin(len(target.senders) * len(attacks))
+    every: dict[str, list[Reconstruction]] = {name: [] for name in attacks}
+    norms: dict[int, tuple[float, ...]] = {}
+    predicted: dict[int, PredictedError | None] = {}
+    whole = any(getattr(each, "all_at_once", False) for each in attacks.values())
+    updates, size = target.updates(), None if whole else UPDATES_AT_ONCE[device]
+    while chunk := list(islice(updates, size)):
+        for each in chunk:
+            norms[each.round] = _layer_norms(header, each)
+            if theory:
+                batch, theorem_2 = target.batch(each.round), theory != "theorem 1"
+                predicted[each.round] = _predict(header, each, batch, settings.who.seed, theorem_2)
+        for name, method in attacks.items():
+            every[name] += attacked(method, name, AttackInput(header, chunk, on_done, device))
+    return AttackRun(
+        path=str(evidence.path or "memory"),
+        header=header,
+        configuration=evidence.configuration,
+        settings=settings,
+        target=target.name,
+        truth=truth,
+        why_no_truth=evidence.why_no_truth,
+        every=every,
+        scores={name: _score(target, found, settings.who.seed) for name, found in every.items()},
+        norms=norms,
+        predicted=predicted,
+        oracle=_oracle(header, attacks),
+        unread=unread,
+    )
 
 
-def _target(entries: Sequence[Entry], settings: AttackSettings, evidence: Evidence) -> str:
+def _score(target: _Target, every: Sequence[Reconstruction], seed: int) -> Scores:
+    """Of the best starts, with the work of all."""
+    found = best_starts(every)
+    spent = {t: [each for each in every if each.round == t] for t in target.senders}
+    known = target.evidence.updates.header.side_knowledge
+    scores = score(
+        None if target.truth is None else [target.truth[each.round] for each in found],
+        np.array([each.xy_m for each in found]),
+        [(each.cloud.xy_m, each.cloud.weights) for each in found],
+        n=[each.n for each in found],
+        area=known.area,
+        interval_s=known.interval_s,
+        timezone=target.evidence.timezone,
+        start_s=[each.start_s for each in found],
+        iterations=[sum(e.iterations for e in spent[each.round]) for each in found],
+        seconds=[sum(e.seconds for e in spent[each.round]) for each in found],
+        seed=seed,
+    )
+    # Cumulative updates are also about the places of earlier rounds.
+    if known.training.cumulative:
+        return replace(scores, nearest_m=None, nearest_random_m=None)
+    return scores
+
+
+def _predict(
+    header: Header, observation: Observation, batch: LocalData | None, seed: int, theorem_2: bool
+) -> PredictedError | None:
+    # The theorems speak of the units of a dense network's first layer.
+    known, network = header.side_knowledge, header.map
+    if batch is None or not isinstance(network, Network):
+        return None
+    labels = (batch.rsrp_dbm - known.label_offset_dbm).astype(np.float32)
+    mini_batch = known.scaler.standardise(batch.xy_m), labels
+    pairs = stream(seed, "lipschitz", observation.round)
+    return predict_error(
+        network, observation.weights_before, mini_batch, known.scaler, pairs, theorem_2=theorem_2
+    )
+
+
+def _oracle(header: Header, attacks: Mapping[str, Attack]) -> tuple[str, ...]:
+    used = (
+        f"the start of {name}" if isinstance(each, Dlg) else f"what {name} knows"
+        for name, each in attacks.items()
+        if each.oracle
+    )
+    return (*header.side_knowledge.oracle, *used)
+
+
+def _target(evidence: Evidence, who: Who) -> _Target:
+    summed = who.secure_aggregation
+    aggregation = evidence.updates.header.side_knowledge.training.aggregation
+    if summed and aggregation != "mean":
+        raise UserError(
+            f"the run has --aggregation {aggregation}, for which a server must see every single "
+            "update; leave out --secure-aggregation, or train with --aggregation mean"
+        )
+    entries = list(evidence.updates.entries())
+    name = SUM if summed else _user(entries, who.target, evidence)
+    of_round: dict[int, list[str]] = {}
+    for each in entries:
+        if summed or each.user == name:
+            of_round.setdefault(each.round, []).append(each.user)
+    senders = dict(list(of_round.items())[:: who.every])
+    truth = None if evidence.truth is None else _truth_of(senders, evidence.truth)
+    return _Target(evidence, summed, name, senders, truth)
+
+
+def _truth_of(senders: Mapping[int, Sequence[str]], truth: Truth) -> dict[int, LocalData]:
+    """All points that the senders of an update measured in each round."""
+    found = {}
+    for t, users in senders.items():
+        missing = [user for user in users if user not in truth.get(t, {})]
+        if missing:
+            raise UserError(
+                f"the data has no rows of user {shown(missing[0])} in round {t}; give the "
+                "measurements that the transcript was made from, and its --cell"
+            )
+        found[t] = LocalData.join([truth[t][user] for user in users])
+    return found
+
+
+def _user(entries: Sequence[Entry], target: str | None, evidence: Evidence) -> str:
     """The target asked for, or the user who measured most; without the truth, who sent most.
 
     A defence may make the user who measured most send few points.
     """
-    points: dict[str, int] = {}
+    points = Counter[str]()
     for each in entries:
         known = (evidence.truth or {}).get(each.round, {}).get(each.user)
-        points[each.user] = points.get(each.user, 0) + (each.n if known is None else len(known))
+        points[each.user] += each.n if known is None else len(known)
     if not points:
         raise UserError(
             "the transcript is empty: no round was finished, the defence left no phone a point to "
             "train on, or what phones sent was no update; train again"
         )
-    target = settings.who.target
-    if target is None:
-        return max(points, key=lambda user: points[user])
-    if target not in points:
-        dense = sorted(points, key=lambda user: -points[user])
-        more = ", …" if len(dense) > 8 else ""
-        raise UserError(
-            f"{_why_unseen(target, evidence)}; choose one of: {', '.join(dense[:8])}{more}"
-        )
-    return target
+    densest = [user for user, _ in points.most_common()]
+    if target is not None and target not in points:
+        why, more = _why_unseen(target, evidence), ", …" if len(densest) > 8 else ""
+        raise UserError(f"{why}; choose one of: {', '.join(densest[:8])}{more}")
+    return densest[0] if target is None else target
 
 
 def _why_unseen(target: str, evidence: Evidence) -> str:
@@ -293,15 +297,6 @@ def _why_unseen(target: str, evidence: Evidence) -> str:
             "refused as malformed, or the defence left nothing to train on"
         )
     return f"there is no user {shown(target)} in the transcript"
-
-
-def _refuse_sums_of(known: SideKnowledge, summed: bool) -> None:
-    name = known.training.aggregation
-    if summed and name != "mean":
-        raise UserError(
-            f"the run has --aggregation {name}, for which a server must see every single update; "
-            "leave out --secure-aggregation, or train with --aggregation mean"
-        )
 
 
 def _layer_norms(header: Header, observation: Observation) -> tuple[float, ...]:

@@ -82,17 +82,11 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
         },
         "versions": versions(),
     }
-    rows = []
-    for name, scores in run.scores.items():
-        rows.append(
-            result_row(
-                run.configuration,
-                run.settings.who.seed,
-                attack=name,
-                target=run.target,
-                **scores.figures(),
-            )
-        )
+    seed, target = run.settings.who.seed, run.target
+    rows = [
+        result_row(run.configuration, seed, attack=name, target=target, **scores.figures())
+        for name, scores in run.scores.items()
+    ]
     history = [
         attacked_round(run, name, each).as_dict()
         for name, every in run.every.items()
@@ -104,10 +98,7 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
 def found_places(run: AttackRun) -> dict[str, Any]:
     """GeoJSON: the location of every round, and the places ranked over all rounds."""
     projection = Projection(run.header.side_knowledge.epsg)
-    features = [
-        *(_feature(projection, *each) for each in _locations(run)),
-        *(_feature(projection, *each) for each in _ranked(run)),
-    ]
+    features = [_feature(projection, *each) for each in (*_locations(run), *_ranked(run))]
     return {"type": "FeatureCollection", "features": features}
 
 
@@ -135,11 +126,9 @@ def _feature(
     lat_deg, lon_deg = projection.degrees(np.array([xy_m]))
     # Far outside its zone a projection has no inverse.
     inverse = bool(np.isfinite(lat_deg).all() and np.isfinite(lon_deg).all())
-    point = {
-        "type": "Point",
-        "coordinates": [round(float(lon_deg[0]), 7), round(float(lat_deg[0]), 7)],
-    }
-    return {"type": "Feature", "geometry": point if inverse else None, "properties": facts}
+    lon_lat = [round(float(lon_deg[0]), 7), round(float(lat_deg[0]), 7)]
+    point = {"type": "Point", "coordinates": lon_lat} if inverse else None
+    return {"type": "Feature", "geometry": point, "properties": facts}
 
 
 def attacked_round(run: AttackRun, name: str, each: Reconstruction) -> AttackedRound:

@@ -1,6 +1,6 @@
 """The attacks of a run: our own by name, others as objects or as text such as ``mine:depth=3``."""
 
-from collections.abc import Iterator
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PlainValidator
@@ -11,6 +11,7 @@ from veilmap.errors import UserError, refuse, shown, warn_renamed
 from veilmap.notation import name_and_values
 from veilmap.registry import Registry
 from veilmap.strategy import as_text
+from veilmap.study.step_notation import as_tuple
 
 RENAMED = {"neurons": "first_layer"}
 # Results write "none" where there was no attack.
@@ -27,11 +28,7 @@ def methods_of(given: Any) -> tuple[Method, ...]:
     Raises:
         UserError: one of them is no attack, or is there twice; all faults at once.
     """
-    parts = [
-        part
-        for each in (given if isinstance(given, list | tuple) else (given,))
-        for part in (_split(each) if isinstance(each, str) else (each,))
-    ]
+    parts = [part for each in as_tuple(given) for part in _parts_of(each)]
     methods, faults = [], []
     for part in parts:
         try:
@@ -60,18 +57,13 @@ def method_name(method: Method) -> str:
     return method.name if method.name in ATTACKS else as_text(method)
 
 
-def _split(text: str) -> Iterator[str]:
+def _parts_of(given: Any) -> list[Any]:
     """``search,mine:depth=3,width=2`` is search and mine; a setting belongs to the one before."""
-    together = ""
-    for piece in filter(str.strip, text.split(",")):
-        if together and "=" in piece and ":" not in piece:
-            together += f",{piece}"
-            continue
-        if together:
-            yield together
-        together = piece
-    if together:
-        yield together
+    if not isinstance(given, str):
+        return [given]
+    pieces = ",".join(filter(str.strip, given.split(",")))
+    # At the commas before a piece without "=", or with a colon.
+    return re.split(r",(?![^,:]*=[^,:]*(?:,|\Z))", pieces) if pieces else []
 
 
 def _method_of(given: Any) -> Method:

@@ -37,13 +37,13 @@ class DlgSettings:
     Attributes:
         start: where it starts: at random places in the area, at random centres of a grid of 350 m,
             at the previous round's result (initially the area's middle), or at the true centroid
-            plus noise, which no server knows: an oracle.
-        starts: how many starts per update; the one with the best cosine counts. Start previous has
-            only one.
+            plus noise (an oracle: no server knows it).
+        starts: how many starts per update; the one with the best cosine counts. Only one with
+            start previous.
         start_noise_m: standard deviation of the noise around the true centroid, in metres.
         optimiser: sgd as the algorithm is written, or adam.
-        attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, whose gradients
-            here are a thousandth and less.
+        attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, because the
+            gradients are of the order of 1e-3.
         max_iterations: m; the paper's is 400,000.
         still_m: the location rests while it moves less than so many metres in an iteration; ten
             such iterations in a row end the attack.
@@ -68,14 +68,12 @@ class DlgSettings:
 
     def __post_init__(self) -> None:
         positive = {
-            "starts": self.starts,
-            "start_noise_m": self.start_noise_m,
-            "attack_rate": 1.0 if self.attack_rate is None else self.attack_rate,
+            name: getattr(self, name) for name in ("starts", "start_noise_m", "attack_rate")
         }
         refuse(
             out_of_range(name, "above 0", value)
             for name, value in positive.items()
-            if not (isfinite(value) and value > 0)
+            if value is not None and not (isfinite(value) and value > 0)
         )
 
     def make(
@@ -120,7 +118,7 @@ class Who:
         target: the user; by default the one with the most points.
         secure_aggregation: the server sees only the weighted sum of each round.
         every: attack only every so many rounds of the user, from the first; all by default.
-        seed: of random starts and of the random reference.
+        seed: of random starts and of the random baseline.
     """
 
     # A user may be named by a number.

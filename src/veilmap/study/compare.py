@@ -41,7 +41,7 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}; give another file") from None
     except ValueError as error:
-        raise UserError(f"{file} is not whole JSON: {error}; run its command again") from None
+        raise UserError(f"{file} is not valid JSON: {error}; run its command again") from None
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise UserError(
@@ -56,18 +56,14 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _is_whole(content: dict[str, Any]) -> bool:
-    rows = content.get("rows")
-    return (
-        isinstance(content.get("settings"), dict)
-        and isinstance(rows, list)
-        and all(isinstance(row, dict) and _is_row(row) for row in rows)
-    )
+    match content:
+        case {"settings": dict(), "rows": list(rows)}:
+            return all(map(_is_row, rows))
+    return False
 
 
-def _is_row(row: dict[str, Any]) -> bool:
-    return (
-        isinstance(row.get("configuration"), str)
-        and isinstance(row.get("attack"), str)
-        and isinstance(row.get("target", 0), str | None)
-        and isinstance(row.get("seed"), int)
-    )
+def _is_row(row: Any) -> bool:
+    match row:
+        case {"configuration": str(), "attack": str(), "target": str() | None, "seed": int()}:
+            return True
+    return False

@@ -90,14 +90,15 @@ def compare_results(a: Content, b: Content) -> Comparison:
     """Compare the contents of two ``results.json``.
 
     Rows belong together that have configuration, attack and target in common. Where each side has
-    one configuration only, its name says what was changed, and the others suffice.
+    one configuration only, attack and target suffice: its name is what was changed.
     """
     theirs = _by_case(b["rows"])
     figures = _figure_names([*a["rows"], *b["rows"]])
     rows, only = [], []
     alone = all(len({row["configuration"] for row in each["rows"]}) == 1 for each in (a, b))
     for case, runs in _by_case(a["rows"]).items():
-        other = next((each for each in theirs if _agree(case, each, alone)), case)
+        agreeing = (each for each in theirs if each[1:] == case[1:] and (alone or each == case))
+        other = next(agreeing, case)
         others = theirs.pop(other, {})
         pairs = _pairs(runs, others)
         if pairs:
@@ -148,10 +149,6 @@ def _by_case(rows: Iterable[Content]) -> dict[Case, dict[int, Content]]:
         case = row["configuration"], row["attack"], row["target"]
         cases.setdefault(case, {})[row["seed"]] = row
     return cases
-
-
-def _agree(one: Case, two: Case, alone: bool) -> bool:
-    return one[1:] == two[1:] and (alone or one[0] == two[0])
 
 
 def _pairs(a: Runs, b: Runs) -> list[tuple[Content, Content]]:

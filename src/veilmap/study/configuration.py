@@ -72,12 +72,7 @@ def configure(settings: RunSettings, configuration: Configuration) -> RunSetting
     steps = tuple(part for part in parts if part not in centres)
     defended = users or settings.protection.defended
     protection = Protection(steps, defended) if steps else Protection()
-    return replace(
-        settings,
-        task=_task(task, centres),
-        training=training,
-        protection=protection,
-    )
+    return replace(settings, task=_task(task, centres), training=training, protection=protection)
 
 
 def configuration_text(configuration: Configuration) -> str:

@@ -1,4 +1,4 @@
-"""Data on which all goes as it should and nothing is learned: to be said in words."""
+"""Degenerate data, on which a run succeeds and nothing is learned."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ ONE_SIGNAL = (
     "map to learn"
 )
 ONE_PLACE = (
-    "the area is a single place: there is no map to learn, and who knows the area knows where its "
+    "the area is a single place: there is no map to learn, and the area alone reveals where its "
     "users were, without any attack"
 )
 

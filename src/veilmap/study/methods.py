@@ -1,4 +1,4 @@
-"""All map families, defences and attacks that are there: ours, and those of installed packages."""
+"""All map families, defences and attacks: ours, and those of installed packages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -21,10 +21,10 @@ class Method:
 
     Attributes:
         kind: map, defence or attack.
-        name: by which settings call it.
-        summary: what it does, in a line; why it cannot be used, if it cannot.
-        settings: with their defaults, the main ones first; None is none given.
-        package: that registers it; None for ours.
+        name: as settings give it.
+        summary: what it does, in a line; or why it cannot be used.
+        settings: with their defaults, the main ones first; None if there is no default.
+        package: the package that registers it; None for ours.
     """
 
     kind: str
@@ -35,7 +35,7 @@ class Method:
 
 
 def methods(registries: Sequence[Registry[Any]] = REGISTRIES) -> list[Method]:
-    """All that are there, by kind: ours first, then those of installed packages.
+    """All methods by kind: ours first, then those of installed packages.
 
     Args:
         registries: of the kinds to list.

@@ -1,7 +1,7 @@
 """The finished trials of a search for hyperparameters, on disk.
 
-Optuna's own journal keeps a trial that was killed, whose number is then missing to the others, and
-its lock; after both a search draws other networks than it would have drawn.
+Optuna's own journal keeps killed trials, which use up their numbers, and its lock; after either, a
+resumed search draws other networks than an uninterrupted one.
 """
 
 import json

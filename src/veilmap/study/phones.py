@@ -29,7 +29,7 @@ class StepSummary:
         peak_mb: the most memory held in a turn, without learning.
         learned: in how many turns it had to learn.
         learning_seconds: of all of them together.
-        figures: those that only this step can tell, each averaged over the turns that have it.
+        figures: specific to this step, each averaged over the turns that have it.
         spent: of the privacy budget, by the user who spent most.
     """
 
@@ -80,7 +80,7 @@ def _summary(
         points_before=before / len(taken),
         points=after / len(taken),
         kept_share=after / before if before else None,
-        kept_whole=sum(map(_is_whole, taken)),
+        kept_whole=sum(r.points == r.points_before < r.figures.get("asked", 0) for r in taken),
         centroid_moved_m=median(moved_m) if moved_m else None,
         seconds=fmean(each.seconds for each in taken),
         seconds_max=max(each.seconds for each in taken),
@@ -90,10 +90,6 @@ def _summary(
         figures=_means([each.figures for each in taken]),
         spent=_most_spent(step, of_user),
     )
-
-
-def _is_whole(report: Report) -> bool:
-    return report.points == report.points_before < report.figures.get("asked", 0)
 
 
 def _means(figures: Sequence[Figures]) -> Figures:

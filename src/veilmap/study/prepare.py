@@ -16,7 +16,6 @@ from veilmap.measurements import Measurements
 from veilmap.rounds import by_user, cumulative, cut, parse_interval, pooled
 from veilmap.streams import stream
 from veilmap.study.protection import Protection
-from veilmap.study.robustness import Robustness
 from veilmap.study.settings import RunSettings, Task
 
 # Of the training data, for defences that learn from a public sample: the larger of the two shares
@@ -26,7 +25,7 @@ PUBLIC_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Prepared:
-    """One cell's data in rounds, the test data, and the footing that all sides agree on."""
+    """One cell's data in rounds, the test data, and the plan that all sides agree on."""
 
     settings: RunSettings
     data: Measurements
@@ -69,16 +68,29 @@ class Prepared:
 
 
 def prepare(data: Measurements, settings: RunSettings) -> Prepared:
-    """Pick the cell, set test data aside, cut the rest into rounds, fix the footing."""
+    """Pick the cell, set test data aside, cut the rest into rounds, fix the plan."""
     task = settings.task
     of_cell = data.of_cell(task.cell)
     training, test = settings.test.apply(of_cell, task.seed)
     points, test_points = pooled(training), pooled(test)
-    mean_dbm = float(points.rsrp_dbm.mean())
+    area, mean_dbm = _area(of_cell, task), float(points.rsrp_dbm.mean())
+    _refuse_strangers(settings.protection.defended, training, "be defended")
+    _refuse_strangers(settings.robustness.kinds, training, "have a broken phone")
     return Prepared(
         settings=settings,
         data=of_cell,
-        plan=_plan(settings, _area(of_cell, task), training, points),
+        plan=Plan(
+            map=settings.map,
+            scaler=Scaler.of_area(area) if task.scaler == "area" else Scaler.fitted(points.xy_m),
+            area=area,
+            training=settings.training,
+            label_offset_dbm=_label_offset_dbm(task, mean_dbm),
+            seed=task.seed,
+            defence=_defence(settings.protection, training, task.seed),
+            cell=str(training.table["cell"][0]),
+            vetting=settings.robustness.vetting,
+            broken=settings.robustness.kinds,
+        ),
         rounds=cut(training, parse_interval(task.interval), of_cell.first),
         users=tuple(sorted(training.users)),
         test=test_points,
@@ -86,31 +98,9 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
     )
 
 
-def _plan(settings: RunSettings, area: Area, training: Measurements, points: LocalData) -> Plan:
-    task = settings.task
-    return Plan(
-        map=settings.map,
-        scaler=Scaler.of_area(area) if task.scaler == "area" else Scaler.fitted(points.xy_m),
-        area=area,
-        training=settings.training,
-        label_offset_dbm=_label_offset_dbm(task, float(points.rsrp_dbm.mean())),
-        seed=task.seed,
-        defence=_defence(settings.protection, training, task.seed),
-        cell=str(training.table["cell"][0]),
-        vetting=settings.robustness.vetting,
-        broken=_broken(settings.robustness, training),
-    )
-
-
 def _defence(protection: Protection, training: Measurements, seed: int) -> Defence:
-    _refuse_strangers(protection.defended, training, "be defended")
     public = _public_sample(training, seed) if protection.oracle else {}
     return Defence(protection.steps, protection.defended or None, public)
-
-
-def _broken(robustness: Robustness, training: Measurements) -> dict[str, str]:
-    _refuse_strangers(robustness.kinds, training, "have a broken phone")
-    return robustness.kinds
 
 
 def _refuse_strangers(users: Iterable[str], training: Measurements, fate: str) -> None:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.step import LearnedStep, Step
-from veilmap.errors import UserError, refuse
+from veilmap.errors import UserError, fault_of, refuse
 from veilmap.settings import ONE_OR_MORE
 from veilmap.strategy import as_text
 from veilmap.study.step_notation import Steps, as_tuple, parts_of, step_of
@@ -22,7 +22,7 @@ class Protection:
         defence: the steps in their order, of diverse, farthest, random, geoind, gan, dp and those
             of installed packages (see veilmap methods), each with its settings after a colon:
             farthest:eps_m=50,num=20 dp:epsilon=100. What they are: docs/defences.md.
-        defended: the users who take them; by default all.
+        defended: the users whose phones apply them; by default all.
     """
 
     # A user may be named by a number.
@@ -36,25 +36,21 @@ class Protection:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        faults = list(self._step_faults())
+        faults = [fault for part in self._parts for fault in fault_of(step_of, part)]
         yield from faults or combination_faults(self.steps)
         if self.defended and not self.defence:
             yield UserError(
                 f"{', '.join(self.defended)} are to be defended; say how with --defence"
             )
 
-    def _step_faults(self) -> Iterator[UserError]:
-        for given in self.defence:
-            for part in parts_of(given):
-                try:
-                    step_of(part)
-                except UserError as fault:
-                    yield fault
+    @property
+    def _parts(self) -> list[str | Step]:
+        return [part for given in self.defence for part in parts_of(given)]
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps themselves."""
-        return tuple(step_of(part) for given in self.defence for part in parts_of(given))
+        return tuple(map(step_of, self._parts))
 
     @property
     def texts(self) -> tuple[str, ...]:

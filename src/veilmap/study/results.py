@@ -1,4 +1,4 @@
-"""What a run leaves for every table, report and comparison to read (docs/results.md)."""
+"""The record of a run that tables, reports and comparisons read (docs/results.md)."""
 
 import platform
 from dataclasses import asdict
@@ -41,10 +41,30 @@ def result_row(
 
 def settings_record(prepared: Prepared, device: DeviceName = "cpu") -> dict[str, Any]:
     """The settings as given and as resolved, the data and how it was read, versions and device."""
+    data, plan = prepared.data, prepared.plan
     return {
         **plain(prepared.settings),
-        "resolved": _resolved(prepared),
-        "data": _data(prepared),
+        "resolved": {
+            "configuration": prepared.settings.configuration,
+            "cell": prepared.cell,
+            "users": len(prepared.users),
+            "rounds": len(prepared.rounds),
+            "test_points": len(prepared.test),
+            "area_m": asdict(plan.area),
+            "epsg": data.projection.epsg,
+            "scaler": asdict(plan.scaler),
+            "label_offset_dbm": plan.label_offset_dbm,
+            "oracle": list(prepared.settings.oracle),
+        },
+        "data": {
+            "source": data.source,
+            "read_with": dict(data.read_with),
+            "dropped": {fault.kind: fault.rows for fault in data.dropped},
+            "files_left_out": len(data.left_out),
+            "rows_of_cell": len(data),
+            "timezone": data.timezone,
+            "fingerprint": data.fingerprint,
+        },
         "versions": versions(),
         "device": device,
     }
@@ -52,10 +72,7 @@ def settings_record(prepared: Prepared, device: DeviceName = "cpu") -> dict[str,
 
 def versions() -> dict[str, str]:
     """Of Python and of what the numbers depend on."""
-    return {
-        "python": platform.python_version(),
-        **{name: _version(name) for name in VERSIONED},
-    }
+    return {"python": platform.python_version(), **{name: _version(name) for name in VERSIONED}}
 
 
 def _version(name: str) -> str:
@@ -63,31 +80,3 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
-
-
-def _resolved(prepared: Prepared) -> dict[str, Any]:
-    return {
-        "configuration": prepared.settings.configuration,
-        "cell": prepared.cell,
-        "users": len(prepared.users),
-        "rounds": len(prepared.rounds),
-        "test_points": len(prepared.test),
-        "area_m": asdict(prepared.plan.area),
-        "epsg": prepared.data.projection.epsg,
-        "scaler": asdict(prepared.plan.scaler),
-        "label_offset_dbm": prepared.plan.label_offset_dbm,
-        "oracle": list(prepared.settings.oracle),
-    }
-
-
-def _data(prepared: Prepared) -> dict[str, Any]:
-    data = prepared.data
-    return {
-        "source": data.source,
-        "read_with": dict(data.read_with),
-        "dropped": {fault.kind: fault.rows for fault in data.dropped},
-        "files_left_out": len(data.left_out),
-        "rows_of_cell": len(data),
-        "timezone": data.timezone,
-        "fingerprint": data.fingerprint,
-    }

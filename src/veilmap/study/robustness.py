@@ -16,7 +16,7 @@ class Robustness:
     """What the server refuses, and faults that a simulation makes.
 
     Attributes:
-        most_norm: the longest update that the server takes; by default any that is finite.
+        most_norm: the largest norm of an accepted update; by default any finite one.
         broken: users whose phones are simulated to send garbage in place of their update, each
             with its kind, of nan, inf, shape, huge (a million times as long) and flipped (ten
             times as long, the other way): 3=nan 5=flipped.
@@ -37,8 +37,7 @@ class Robustness:
                 yield UserError(f"cannot read {shown(text)}; write USER=KIND, such as 3=nan")
             elif kind not in KINDS:
                 yield unknown_choice("kind of broken phone", kind, KINDS)
-        users = [text.rpartition("=")[0] for text in self.broken]
-        if len(set(users)) < len(users):
+        if len(self.kinds) < len(self.broken):
             yield UserError(
                 f"broken names a user twice: {', '.join(self.broken)}; give one kind to each"
             )

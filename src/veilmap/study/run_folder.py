@@ -9,17 +9,10 @@ from veilmap.errors import UserError
 from veilmap.files import PRIVATE, json_bytes, writing, written
 from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
-from veilmap.transcript import Transcript
 
 # What "veilmap attack" leaves in the folder of the same name.
-ATTACK_FILES = (
-    "results.json",
-    "found.geojson",
-    "whereabouts.png",
-    "rounds.png",
-    "path.png",
-    "heatmap.png",
-)
+_PICTURES = ("whereabouts", "rounds", "path", "heatmap")
+ATTACK_FILES = ("results.json", "found.geojson", *(f"{name}.png" for name in _PICTURES))
 
 OVERWRITE = " or add --overwrite (overwrite=True in Python)"
 
@@ -59,7 +52,7 @@ class RunFolder:
     def replace(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all, and only then remove an earlier run; the unfinished transcript is the new one.
 
-        Killed on the way it leaves the earlier run, or none that is finished, or the new one.
+        If killed in between, it leaves the earlier run, no finished run, or the new one.
         """
         with written(self._contents(signal_map, results), PRIVATE):
             self.clear()
@@ -84,7 +77,3 @@ class RunFolder:
         if not self.path.is_dir():
             raise UserError(f"there is no run {self.path}; make one with: veilmap train --out RUN")
         return SignalMap.load(self.model)
-
-    def load_transcript(self) -> Transcript:
-        """What the server saw."""
-        return Transcript(self.transcript)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import UserError, fault_of, out_of_range, refuse, unknown_choice
 from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import Training
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
@@ -32,10 +32,10 @@ else:
 
 @dataclass(frozen=True)
 class Task:
-    """What is learned, and on which public footing.
+    """What is learned, and the public constants of it.
 
     Attributes:
-        cell: the cell tower; the densest if not given.
+        cell: the cell tower; by default the one with the most measurements.
         map: the kind of map, with its settings after a colon; in Python also an object. The layers
             of the paper's network are options of their own. veilmap methods lists all kinds.
         interval: T, the duration of a round.
@@ -45,7 +45,7 @@ class Task:
             ``fitted`` by mean and spread of everybody's data, as in the paper.
         label_offset_dbm: the public mean that the network predicts deviations from. ``mean`` takes
             the training data's mean rounded to 1 dB in its place; ``none`` is the paper's setting.
-        seed: the root of all randomness.
+        seed: root seed of all random streams.
     """
 
     # A cell may be written as a number, which it mostly is.
@@ -63,14 +63,8 @@ class Task:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        try:
-            parse_interval(self.interval)
-        except UserError as error:
-            yield error
-        try:
-            self.family(Network())
-        except UserError as error:
-            yield error
+        yield from fault_of(parse_interval, self.interval)
+        yield from fault_of(self.family, Network())
         if self.scaler not in ("area", "fitted"):
             yield unknown_choice("scaler", self.scaler, ("area", "fitted"))
         if isinstance(self.label_offset_dbm, str):
@@ -93,7 +87,7 @@ class Task:
 
     @property
     def centre(self) -> tuple[str, ...]:
-        """How a configuration says that the network learns deviations from a public mean."""
+        """The part of a configuration's name for labels around a public mean."""
         if self.label_offset_dbm in ("none", 0):
             return ()
         if self.label_offset_dbm == "mean":

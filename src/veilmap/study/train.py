@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,8 @@ def train(
     """
     if (settings is not None) + bool(keywords) + isinstance(data, Prepared) > 1:
         raise UserError("train takes settings, or keywords, or prepared data, not two of them")
-    trainer = _trainer(device)
+    on = torch_device(device)
+    trainer = OnThreads(cpu_count()) if device == "cpu" else OnDevice(on)
     folder = None if out is None else RunFolder(out)
     with held(None if folder is None else folder.path):
         if folder is not None and not overwrite:
@@ -110,16 +111,14 @@ def train(
         if isinstance(data, Measurements):
             data = prepare(data, settings or RunSettings.of(**keywords))
         if folder is None:
-            run = train_prepared(data, None, on_round, past, trainer=trainer)
-            return replace(run, device=device)
+            return train_prepared(data, None, on_round, past, trainer=trainer, device=device)
         try:
             writer = TranscriptWriter(folder.unfinished, data.header)
-            run = train_prepared(data, writer, on_round, past, trainer=trainer)
-            run = replace(run, device=device)
+            run = train_prepared(data, writer, on_round, past, trainer=trainer, device=device)
             folder.replace(run.signal_map, run.results())
+            return run
         finally:
             folder.drop_unfinished()
-    return run
 
 
 def train_prepared(
@@ -129,51 +128,46 @@ def train_prepared(
     past: bool = False,
     keep: Sequence[str] = (),
     trainer: Trainer = OnThreads(1),
+    device: DeviceName = "cpu",
 ) -> Run:
     """Train in memory; ``observer`` sees what the server sees.
 
-    The points that the users in ``keep`` trained on are kept, for those who compare. By default
-    one phone is trained after the other, since who compares has a process on every core.
+    The points that the users in ``keep`` trained on are kept, for comparisons. By default one
+    phone is trained after the other, because comparisons have a process on every core.
+    ``device`` is where ``trainer`` computes.
     """
     history, diary, batches = [], [], {}
-    state = prepared.plan.map.start(prepared.plan)
+    plan = prepared.plan
+    state = plan.map.start(plan)
     with one_thread():
         for record, result in _rounds(prepared, observer, past, trainer):
-            why = _why_diverged(record, prepared.plan)
-            if why:
-                raise _diverged(record, prepared.plan, why)
+            _refuse_diverged(record, plan)
             state = result.state
             history.append(record)
             diary.append(result.reports)
             batches[result.round] = {u: result.batches[u] for u in keep if u in result.batches}
             if on_round:
                 on_round(record)
-    defences = summarise(prepared.plan.defence.steps, diary)
-    signal_map = SignalMap(_map_facts(prepared), state)
-    return Run(prepared, tuple(history), signal_map, defences, batches)
+    projection, offset_dbm = prepared.data.projection, plan.label_offset_dbm
+    facts = MapFacts(plan.cell, plan.map, plan.scaler, offset_dbm, plan.area, projection)
+    defences = summarise(plan.defence.steps, diary)
+    return Run(prepared, tuple(history), SignalMap(facts, state), defences, batches, device)
 
 
-def _trainer(device: DeviceName) -> Trainer:
-    on = torch_device(device)
-    return OnThreads(cpu_count()) if device == "cpu" else OnDevice(on)
-
-
-def _why_diverged(record: RoundRecord, plan: Plan) -> str | None:
-    """The map says nothing any more, or no phone that is not broken could train."""
-    if not isfinite(record.rmse_db):
-        return f"RMSE {record.rmse_db}"
-    if not isfinite(record.rmse_past_db or 0):
-        return f"RMSE {record.rmse_past_db} on earlier rounds"
+def _refuse_diverged(record: RoundRecord, plan: Plan) -> None:
+    """Raise if the map predicts no finite value, or no phone but broken ones could train."""
     honest = [why for user, why in record.refused.items() if user not in plan.broken]
-    if NOT_FINITE in honest and not record.users:
-        return f"nobody has an update to take: {NOT_FINITE}"
-    return None
-
-
-def _diverged(record: RoundRecord, plan: Plan, why: str) -> UserError:
+    if not isfinite(record.rmse_db):
+        why = f"RMSE {record.rmse_db}"
+    elif not isfinite(record.rmse_past_db or 0):
+        why = f"RMSE {record.rmse_past_db} on earlier rounds"
+    elif NOT_FINITE in honest and not record.users:
+        why = f"nobody has an update to take: {NOT_FINITE}"
+    else:
+        return
     steps = ", ".join(as_text(step) for step in plan.defence.steps)
     noise = f", or what the defence adds: {steps}" if steps else ""
-    return UserError(
+    raise UserError(
         f"training diverged in round {record.round} ({why}); lower "
         f"--learning-rate, now {plan.training.learning_rate:g}{noise}"
     )
@@ -191,27 +185,16 @@ def _rounds(
         result = next(federation)
         seconds = time.perf_counter() - before
         past_db = joint_rmse_db(earlier, result.state) if earlier else None
-        yield _record(result, test.rmse_db(result.state), past_db, seconds), result
+        record = RoundRecord(
+            round=result.round,
+            start_s=result.start_s,
+            users=len(result.users),
+            n=sum(result.n),
+            rmse_db=test.rmse_db(result.state),
+            rmse_past_db=past_db,
+            seconds=seconds,
+            refused=result.refused,
+        )
+        yield record, result
         if past:
             earlier.append(Evaluation(plan, LocalData.join(list(this.data.values()))))
-
-
-def _record(
-    result: RoundResult, rmse_db: float, past_db: float | None, seconds: float
-) -> RoundRecord:
-    users, n = len(result.users), sum(result.n)
-    return RoundRecord(
-        result.round, result.start_s, users, n, rmse_db, past_db, seconds, result.refused
-    )
-
-
-def _map_facts(prepared: Prepared) -> MapFacts:
-    plan = prepared.plan
-    return MapFacts(
-        prepared.cell,
-        plan.map,
-        plan.scaler,
-        plan.label_offset_dbm,
-        plan.area,
-        prepared.data.projection,
-    )

@@ -73,7 +73,8 @@ def tune(
             f"tune searches the layers of the paper's network, got map {as_text(settings.map)}; "
             "leave out --map"
         )
-    _require_optuna()
+    if find_spec("optuna") is None:
+        raise UserError("tune needs Optuna; install it with: pip install 'veilmap[tune]'")
     torch_device()
     cell = data.of_cell(settings.task.cell)
     training, _ = settings.test.apply(cell, settings.task.seed)
@@ -133,26 +134,20 @@ def _suggest(
 
 def _make_study(rounds: int) -> "optuna.Study":
     import optuna
+    from optuna.pruners import HyperbandPruner, NopPruner
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    # With one round there is nothing to stop.
+    pruner = HyperbandPruner(1, rounds, REDUCTION) if rounds > 1 else NopPruner()
     # Hyperband takes a trial's bracket from its number and the name of the study.
-    return optuna.create_study(study_name="veilmap", pruner=_pruner(rounds))
+    return optuna.create_study(study_name="veilmap", pruner=pruner)
 
 
 def _sampler(seed: int, number: int) -> "optuna.samplers.BaseSampler":
-    """A new one for each trial: a search that was stopped draws what it would have drawn."""
+    """A new one for each trial, so that a resumed search draws the same networks."""
     from optuna.samplers import TPESampler
 
     return TPESampler(seed=int(stream(seed, "tune", number).integers(2**32)))
-
-
-def _pruner(rounds: int) -> "optuna.pruners.BasePruner":
-    from optuna.pruners import HyperbandPruner, NopPruner
-
-    # With one round there is nothing to stop.
-    if rounds == 1:
-        return NopPruner()
-    return HyperbandPruner(min_resource=1, max_resource=rounds, reduction_factor=REDUCTION)
 
 
 def _best_rmse_db(study: "optuna.Study") -> float:
@@ -174,8 +169,3 @@ def _conclude(study: "optuna.Study", settings: RunSettings) -> Tuned:
     pruned = sum(_is(trial, "PRUNED") for trial in study.trials)
     best = replace(settings, model=network, training=training)
     return Tuned(best, _best_rmse_db(study), len(study.trials), pruned)
-
-
-def _require_optuna() -> None:
-    if find_spec("optuna") is None:
-        raise UserError("tune needs Optuna; install it with: pip install 'veilmap[tune]'")

@@ -3,35 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from veilmap.defences.declarations import acts_on_points
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import Truth
 from veilmap.study.prepare import Prepared
-from veilmap.transcript import Entry
-
-
-class Updates(Protocol):
-    """What the server saw: a ``Transcript`` on disk, or ``KeptUpdates`` in memory."""
-
-    @property
-    def header(self) -> Header:
-        """The network and the side knowledge."""
-
-    def __iter__(self) -> Iterator[Observation]: ...
-
-    def of_user(self, user: str) -> Iterator[Observation]:
-        """What one user sent."""
-
-    def entries(self) -> Iterator[Entry]:
-        """Who came when with how many points."""
+from veilmap.transcript import Entry, Transcript
 
 
 @dataclass(frozen=True)
 class KeptUpdates:
-    """Updates in memory."""
+    """Updates in memory, read as those of a ``Transcript`` on disk are."""
 
     header: Header
     observations: Sequence[Observation]
@@ -46,6 +29,9 @@ class KeptUpdates:
     def entries(self) -> Iterator[Entry]:
         """Who came when with how many points."""
         return (Entry(each.round, each.start_s, each.user, each.n) for each in self.observations)
+
+
+Updates = Transcript | KeptUpdates
 
 
 @dataclass(frozen=True)
@@ -75,9 +61,7 @@ class Evidence:
 
 
 def evidence_of(
-    prepared: Prepared,
-    observations: Sequence[Observation],
-    batches: Truth | None = None,
+    prepared: Prepared, observations: Sequence[Observation], batches: Truth | None = None
 ) -> Evidence:
     """Of a run in memory.
 

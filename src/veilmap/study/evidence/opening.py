@@ -10,7 +10,6 @@ from pydantic import BeforeValidator
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
 from veilmap.federation.map_family import MapFamily
-from veilmap.federation.side_knowledge import SideKnowledge
 from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
@@ -40,24 +39,21 @@ def open_evidence(
 
     Args:
         path: the folder that ``train`` made, or a transcript's own.
-        data: the measurements it was trained on, to know the truth; a run says where its own are.
+        data: the measurements it was trained on, for the ground truth; a run knows its own.
         cell: the cell in them, for a transcript; the densest by default.
         timezone: the clock that home and work go by, for a transcript; the data's, or UTC.
         map: the map family, where no installed package has that of the run.
     """
     folder = RunFolder(path)
-    if not folder.path.is_dir():
-        found = "is a file" if folder.path.exists() else "is not there"
-        raise UserError(
-            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
-            "transcript"
-        )
     if (folder.path / HEADER).exists():
         return _transcript(folder.path, data, cell, timezone, map)
     if not folder.settings.exists():
+        found = "is a file" if folder.path.exists() else "is not there"
+        if folder.path.is_dir():
+            found = "holds neither a finished run nor a transcript"
         raise UserError(
-            f"{folder.path} holds neither a finished run nor a transcript; give the folder that "
-            "veilmap train --out made, or that of a transcript"
+            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
+            "transcript"
         )
     damaged = f"{folder.settings} is not what a run has written"
     record = load_json(folder.settings.read_bytes(), damaged, _WAY_OUT)
@@ -81,17 +77,17 @@ def _transcript(
     map: MapFamily | None,
 ) -> Evidence:
     transcript = Transcript(path, map)
-    known = transcript.header.side_knowledge
-    clock = timezone or (data.timezone if data else "UTC")
+    name = transcript.header.configuration
     if data is None:
-        why = "the transcript has no positions; give the measurements with --data to know the truth"
-        return Evidence(path, transcript, transcript.header.configuration, clock, None, why)
-    truth = _cut(data.of_cell(cell), known, transcript)
-    return Evidence(path, transcript, transcript.header.configuration, clock, truth)
+        why = "the transcript has no positions; give the measurements with --data"
+        return Evidence(path, transcript, name, timezone or "UTC", None, why)
+    truth = _cut(data.of_cell(cell), transcript)
+    return Evidence(path, transcript, name, timezone or data.timezone, truth)
 
 
-def _cut(data: Measurements, known: SideKnowledge, transcript: Transcript) -> Truth:
+def _cut(data: Measurements, transcript: Transcript) -> Truth:
     """The rows of each user between a round's start and its end."""
+    known = transcript.header.side_knowledge
     data = data.projected(Projection(known.epsg))
     measured = {**by_user(data), SUM: pooled(data)}
     truth: dict[int, dict[str, LocalData]] = {}
@@ -118,12 +114,11 @@ def _run(
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)
     name = parse(_Resolved, _part(record, "resolved", _Resolved), damaged).configuration
-    transcript, clock = Transcript(folder.transcript, map), about.timezone
+    transcript, refused = Transcript(folder.transcript, map), _refused(folder)
+    data = _reread(about.read_with) if data is None else data
     if data is None:
-        data = _reread(about.read_with)
-    if data is None:
-        why = f"{about.source} is not there to read; give it with --data to know the truth"
-        return Evidence(folder.path, transcript, name, clock, None, why, refused=_refused(folder))
+        why = f"{about.source} is not there to read; give it with --data"
+        return Evidence(folder.path, transcript, name, about.timezone, None, why, refused=refused)
     prepared = prepare(data, settings)
     if prepared.data.fingerprint != about.fingerprint:
         raise UserError(
@@ -131,7 +126,7 @@ def _run(
             "differ; give the same file, read with the same options, with --data"
         )
     truth = truth_of(prepared)
-    return Evidence(folder.path, transcript, name, clock, truth, refused=_refused(folder))
+    return Evidence(folder.path, transcript, name, about.timezone, truth, refused=refused)
 
 
 def _refused(folder: RunFolder) -> dict[str, str]:
@@ -161,7 +156,7 @@ class _ReadWith:
 
 @dataclass(frozen=True)
 class _About:
-    """What a run's settings file says of its data, as far as it is needed here."""
+    """The data in a run's settings file, as far as it is needed here."""
 
     source: str
     timezone: str
@@ -171,14 +166,14 @@ class _About:
 
 @dataclass(frozen=True)
 class _Resolved:
-    """What it says of the run."""
+    """The resolved settings in it."""
 
     configuration: str
 
 
 @dataclass(frozen=True)
 class _OfMachines:
-    """What it says of a run on machines."""
+    """The campaign in the settings file of a run on machines."""
 
     cell: str
 
