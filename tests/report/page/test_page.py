@@ -28,7 +28,7 @@ def test_it_opens_from_the_disk_and_asks_for_nothing(town_file, open_file):
 
 def test_it_says_that_it_holds_positions(town_file, open_file):
     notice = open_file(town_file).page.locator(".notice").first.inner_text()
-    assert notice == "This file shows where people were; keep it as you keep the data."
+    assert notice == "This file shows where people were; protect it like the data."
 
 
 def test_without_a_ground_there_is_no_map_and_the_rest_works(redacted_file, open_file):
