@@ -6,7 +6,16 @@ from veilmap.study.phones import summarise
 
 
 def report(step, before, after, moved_m, seconds=0.1, mb=1.0, learning_s=None, **figures):
-    return Report(step, before, after, moved_m, seconds, mb, learning_s, figures)
+    return Report(
+        step=step,
+        points_before=before,
+        points=after,
+        centroid_moved_m=moved_m,
+        seconds=seconds,
+        peak_mb=mb,
+        learning_seconds=learning_s,
+        figures=figures,
+    )
 
 
 def test_a_step_is_summed_up_over_users_and_rounds():
