@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.objective import Objective
+from veilmap.attacks.gradient_matching.matching import Objective
 from veilmap.attacks.gradient_matching.optimisers import Optimiser
 from veilmap.attacks.gradient_matching.trajectory import Trajectory
 

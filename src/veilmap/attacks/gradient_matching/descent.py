@@ -7,8 +7,8 @@ import numpy as np
 from torch import Tensor
 
 from veilmap.attacks.gradient_matching.batched_descent import descend_batched
-from veilmap.attacks.gradient_matching.matching import Matching
-from veilmap.attacks.gradient_matching.objective import Objective, piecewise
+from veilmap.attacks.gradient_matching.matching import Matching, Objective
+from veilmap.attacks.gradient_matching.objective import piecewise
 from veilmap.attacks.gradient_matching.optimisers import Optimiser
 from veilmap.attacks.gradient_matching.regions import Pieces, Region
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.descent import descend
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
-from veilmap.attacks.gradient_matching.objective import Objective, objective
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.objective import objective
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, Optimiser, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory

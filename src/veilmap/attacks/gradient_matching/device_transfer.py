@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.objective import Objective, objective
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.objective import objective
 from veilmap.attacks.leak import same_start
 from veilmap.bounded_executor import map_bounded
 from veilmap.federation.observation import Observation

@@ -25,7 +25,8 @@ from veilmap.attacks.gradient_matching.local_search import (
     cosines_at,
     local_search,
 )
-from veilmap.attacks.gradient_matching.objective import Objective, piecewise
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.objective import piecewise
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation

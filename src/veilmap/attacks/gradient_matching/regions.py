@@ -12,15 +12,15 @@ place two products of a vector with the active columns of W_2 remain.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.tangent import Blocks
-from veilmap.model.network import ActivationName
+from veilmap.model.network import ACTIVATION_NAMES, ActivationName
 
 Array = NDArray[np.floating]
 
@@ -59,12 +59,13 @@ _BENDS: dict[ActivationName, Callable[[Array], tuple[Array, Array, Array]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(NamedTuple):
     """One update's weights and leaked gradient, laid out by units of the first layer.
 
+    Compiled loops take it as it is, hence numbers and arrays alone.
+
     Attributes:
-        activation: of the second layer.
+        activation: of the second layer, by its place in ``ACTIVATION_NAMES``.
         first: (W_1, b_1)ᵀ, a column per unit.
         first_leaked: (G_1, g_1)ᵀ.
         columns: W_2ᵀ, a row per unit.
@@ -72,11 +73,10 @@ class Pieces:
         common: (A, c)ᵀ, and beside it the same of u, with all units off: (3, 2n).
         last: w_3.
         last_leaked: G_3.
-        last_bias: b_3.
-        last_bias_leaked: g_3.
+        biases: b_3 and g_3.
     """
 
-    activation: ActivationName
+    activation: int
     first: Array
     first_leaked: Array
     columns: Array
@@ -84,27 +84,25 @@ class Pieces:
     common: Array
     last: Array
     last_leaked: Array
-    last_bias: float
-    last_bias_leaked: float
+    biases: Array
 
     @classmethod
     def of(cls, matching: Matching, update: int) -> "Pieces":
         """In the precision of ``matching``."""
-        (w1, b1), (w2, b2), (w3, b3) = _of_update(matching.weights, update)
-        (leaked_w1, leaked_b1), (leaked_w2, leaked_b2), (leaked_w3, leaked_b3) = _of_update(
+        first, columns, common, last, bias = _by_unit(matching.weights, update)
+        first_leaked, columns_leaked, common_leaked, last_leaked, bias_leaked = _by_unit(
             matching.gradient, update
         )
         return cls(
-            activation=matching.network.activations[1],
-            first=np.vstack([w1.T, b1]),
-            first_leaked=np.vstack([leaked_w1.T, leaked_b1]),
-            columns=np.ascontiguousarray(w2.T),
-            columns_leaked=np.ascontiguousarray(leaked_w2.T),
-            common=np.outer([0, 0, 1], np.hstack([b2, leaked_b2])).astype(w2.dtype),
-            last=w3[0],
-            last_leaked=leaked_w3[0],
-            last_bias=float(b3[0]),
-            last_bias_leaked=float(leaked_b3[0]),
+            activation=ACTIVATION_NAMES.index(matching.network.activations[1]),
+            first=first,
+            first_leaked=first_leaked,
+            columns=columns,
+            columns_leaked=columns_leaked,
+            common=np.hstack([common, common_leaked]),
+            last=last,
+            last_leaked=last_leaked,
+            biases=np.hstack([bias, bias_leaked]),
         )
 
     def share(self, unit: int) -> Array:
@@ -115,9 +113,12 @@ class Pieces:
         return share
 
 
-def _of_update(blocks: Blocks, update: int) -> list[tuple[Array, Array]]:
-    row = update if len(blocks[0][0]) > 1 else 0  # weights may be shared
-    return [(matrix[row].numpy(), bias[row].numpy()) for matrix, bias in blocks]
+def _by_unit(blocks: Blocks, update: int) -> tuple[Array, Array, Array, Array, Array]:
+    """(W_1, b_1)ᵀ, W_2ᵀ, (0, b_2)ᵀ, w_3 and b_3 of one update."""
+    row = update if len(blocks[0]) > 1 else 0  # weights may be shared
+    w1, b1, w2, b2, w3, b3 = (block[row].numpy() for block in blocks)
+    common = np.outer([0, 0, 1], b2).astype(b2.dtype)
+    return np.vstack([w1.T, b1]), np.ascontiguousarray(w2.T), common, w3[0], b3
 
 
 class Region:
@@ -128,7 +129,8 @@ class Region:
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces, self._width = pieces, len(pieces.last)
-        self._bend = _BENDS[pieces.activation]
+        self._bend = _BENDS[ACTIVATION_NAMES[pieces.activation]]
+        self._bias, self._bias_leaked = pieces.biases.tolist()
         self._point = np.ones(3, pieces.last.dtype)
         self._factors = np.empty(2 * self._width, pieces.last.dtype)
         # The columns of W_2 that are on, in any order, each with the unit that it is of.
@@ -151,8 +153,8 @@ class Region:
         size, size_1 = 1 + x * x + y * y, 1 + float(first @ first)
         square_1, square_2 = float(delta_1 @ delta_1), float(delta_2 @ delta_2)
         squared_norm = 1 + float(s @ s) + square_2 * size_1 + square_1 * size
-        inner = float(pieces.last_leaked @ s + delta_2 @ lines[width:]) + pieces.last_bias_leaked
-        above = float(pieces.last @ s) + pieces.last_bias - label
+        inner = float(pieces.last_leaked @ s + delta_2 @ lines[width:]) + self._bias_leaked
+        above = float(pieces.last @ s) + self._bias - label
         scale = ((above > 0) - (above < 0)) / sqrt(squared_norm)
 
         # d cos = (d⟨G, J⟩ − share · d|J|²/2) / |J|; first by z_2, then by x.

@@ -56,7 +56,7 @@ def _path(updates: Updates, guess: Guess) -> list[Node]:
     def move(weights: Tensor) -> tuple[Tensor, Tensor]:
         """Σ c_j J(x_j; w), and how much of it is the whole update's length along the update."""
         moved = factors(network, blocks_of(network, weights), guess.x).combine(guess.shares)
-        flat = torch.cat([part.flatten(1) for block in moved for part in block], 1)
+        flat = torch.cat([block.flatten(1) for block in moved], 1)
         along = PATH_NODES * (flat * gradient).sum(1) / length
         return flat, torch.where(along != 0, 1 / along, 0.0)
 

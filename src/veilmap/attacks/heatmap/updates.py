@@ -83,7 +83,7 @@ class Goal:
     @classmethod
     def of(cls, gradient: Blocks) -> "Goal":
         halves = []
-        for matrix, bias in gradient:
+        for matrix, bias in zip(gradient[::2], gradient[1::2], strict=True):
             whole = torch.cat([matrix, bias[..., None]], -1)
             single = whole.shape[-2] == 1
             first, second = deal(whole if single else whole.mT, with_bias=single)
