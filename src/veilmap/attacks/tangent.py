@@ -10,7 +10,6 @@ Weights or points that all updates share have a leading axis of 1.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 import torch
 from torch import Tensor
@@ -102,11 +101,12 @@ def _square(vectors: Tensor) -> Tensor:
 
 def blocks_of(network: Network, rows: Tensor) -> list[Tensor]:
     """Flat vectors (updates, W) as blocks, without copying them."""
-    shapes = [
-        shape for outputs, inputs in network.shapes for shape in ((outputs, inputs), (outputs,))
-    ]
-    parts = torch.split(rows, [prod(shape) for shape in shapes], dim=1)
-    return [part.view(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
+    blocks, start = [], 0
+    for outputs, inputs in network.shapes:
+        middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
+        blocks += [rows[:, start:middle].reshape(len(rows), outputs, inputs), rows[:, middle:end]]
+        start = end
+    return blocks
 
 
 def of_updates(values: Tensor, some: Tensor | slice) -> Tensor:

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from veilmap.attacks.gradient_matching.matching import Objective
-from veilmap.attacks.gradient_matching.optimisers import Optimiser
-from veilmap.attacks.gradient_matching.trajectory import Trajectory
+from veilmap.attacks.gradient_matching.optimisers import MakeOptimiser
+from veilmap.attacks.gradient_matching.trajectory import Place, Trajectory
 
 # Iterations between two checks of the stopping criteria, which synchronise with the GPU.
 _ITERATIONS_AT_ONCE = 16
@@ -19,7 +19,7 @@ def descend_batched(
     matching: Objective,
     trajectories: Sequence[Sequence[Trajectory]],
     label: float,
-    optimiser: Callable[[], Optimiser],
+    optimiser: MakeOptimiser,
     on_done: Callable[[int], None],
 ) -> None:
     """Advance all trajectories in step until every one has ended; finished updates drop out."""
@@ -56,7 +56,7 @@ def slopes(matching: Objective, x: Tensor, label: Tensor) -> tuple[Tensor, Tenso
 
 def _advance(
     rows: Sequence[Sequence[Trajectory]],
-    paths: Sequence[Sequence[Sequence[tuple[float, float]]]],
+    paths: Sequence[Sequence[Sequence[Place]]],
     before: float,
 ) -> None:
     """Append to each trajectory until it ends; they share the time since ``before``."""

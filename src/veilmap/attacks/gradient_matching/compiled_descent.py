@@ -3,14 +3,22 @@
 Many iterations per call: calling from Python costs as much as one slope.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.attacks.gradient_matching.compiled_regions import Moving, reset_if_worn, slope_at
-from veilmap.attacks.gradient_matching.optimisers import DECAY, LEAST, SQUARE_DECAY, Adam, Optimiser
+from veilmap.attacks.gradient_matching.optimisers import (
+    DECAY,
+    LEAST,
+    SQUARE_DECAY,
+    Adam,
+    MakeOptimiser,
+)
 from veilmap.attacks.gradient_matching.regions import Pieces
+from veilmap.attacks.gradient_matching.trajectory import Place
 from veilmap.model.compiling import compiled
 
 # Iterations computed beyond the end of a trajectory are discarded.
@@ -18,19 +26,14 @@ ITERATIONS_AT_ONCE = 64
 
 
 def compiled_iterates(
-    pieces: Pieces,
-    start: tuple[float, float],
-    label: float,
-    optimiser: Callable[[], Optimiser],
-) -> Iterator[tuple[float, float]]:
+    pieces: Pieces, start: Place, label: float, optimiser: MakeOptimiser
+) -> Iterator[Place]:
     """The locations of a descent from its start, without an end."""
     moving, x, moments = Moving.begin(pieces), np.array(start), np.zeros((2, 2))
-    path, done = np.empty((ITERATIONS_AT_ONCE, 2)), 0
-    made = optimiser()
+    path, made = np.empty((ITERATIONS_AT_ONCE, 2)), optimiser()
     steps = made.learning_rate, isinstance(made, Adam)
-    while True:
+    for done in count(0, ITERATIONS_AT_ONCE):
         _iterate(pieces, moving, x, moments, done, label, *steps, path)
-        done += ITERATIONS_AT_ONCE
         yield from map(tuple, path.tolist())
 
 

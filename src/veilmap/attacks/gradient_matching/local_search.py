@@ -5,7 +5,8 @@ paraboloid has a maximum nearby, the next step is centred there; otherwise, most
 a ReLU, on the best of the nine.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -76,13 +77,8 @@ class SearchPoints(NamedTuple):
         return SearchPoints(*(ours.index_put((some,), new) for ours, new in pairs))
 
 
-class LocalSearch(Protocol):
-    """An implementation of the local search for the updates of one matching."""
-
-    def __call__(
-        self, points: SearchPoints, most: int, exact: Tensor, bounds: Bounds
-    ) -> SearchPoints:
-        """At most ``most`` steps of each point, until its widths are at most ``exact``."""
+# ``local_search`` for the updates of one matching, in whatever way.
+LocalSearch = Callable[[SearchPoints, int, Tensor, Bounds], SearchPoints]
 
 
 def local_search(

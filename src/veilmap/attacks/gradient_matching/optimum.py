@@ -29,7 +29,6 @@ from veilmap.attacks.gradient_matching.matching import Objective
 from veilmap.attacks.gradient_matching.objective import piecewise
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import torch_device
 from veilmap.model.network import Network
@@ -66,11 +65,13 @@ def find_optima(search: Search, given: AttackInput) -> list[Reconstruction]:
     for chunk in transferred(given.observations, device):
         places, cosines = finder.find(chunk.objective(header))
         seconds = (time.perf_counter() - before) / len(places)
-        places_m = scaler.metres(places)
-        found += [
-            _reconstruction(each, xy_m, cosine, seconds)
-            for each, xy_m, cosine in zip(chunk.observations, places_m, cosines, strict=True)
-        ]
+        for each, xy_m, cosine in zip(
+            chunk.observations, scaler.metres(places), cosines, strict=True
+        ):
+            if cosine:
+                found.append(Reconstruction.of(each, xy_m, cosine=cosine, seconds=seconds))
+            else:  # it is 0 everywhere
+                found.append(Reconstruction.nothing(each))
         given.on_done(len(places))
         before = time.perf_counter()
     return found
@@ -84,8 +85,8 @@ class _Finder:
         units = header.map.hidden if isinstance(header.map, Network) else (0,)
         effort = _SMOOTH if min(units) >= SMOOTH_UNITS else _ROUGH
         self._counts = effort.points
-        self._grid = InitialGrid.over(known, effort.side, effort.frame_side, inside=search.inside)
-        self._grid = self._grid.to(device)
+        grid = InitialGrid.over(known, effort.side, effort.frame_side, inside=search.inside)
+        self._grid = grid.to(device)
         scale_m = torch.tensor(known.scaler.scale_m, dtype=torch.float64, device=device)
         self._exact = search.exact_m / scale_m
         self._bounds = tuple(corners(known).to(device)) if search.inside else None
@@ -114,11 +115,3 @@ def _searches(matching: Objective, single: Objective) -> list[LocalSearch]:
 
             precise = CompiledLocalSearch(dense)
     return [partial(local_search, single), precise, precise, precise]
-
-
-def _reconstruction(
-    observation: Observation, xy_m: Places, cosine: float, seconds: float
-) -> Reconstruction:
-    if not cosine:  # it is 0 everywhere
-        return Reconstruction.nothing(observation)
-    return Reconstruction.of(observation, xy_m, cosine=cosine, seconds=seconds)

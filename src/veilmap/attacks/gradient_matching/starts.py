@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ class RandomStarts:
     oracle = False
 
     def __post_init__(self) -> None:
-        refuse(_faults(count=self.count))
+        refuse(not_positive(count=self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """The same numbers for the same seed and round."""
@@ -51,7 +52,7 @@ class GridStarts:
     oracle = False
 
     def __post_init__(self) -> None:
-        refuse(_faults(side_m=self.side_m, count=1 if self.count is None else self.count))
+        refuse(not_positive(side_m=self.side_m, count=1 if self.count is None else self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """The same squares in every round, as in the paper's study of several rounds."""
@@ -73,7 +74,7 @@ class NearCentroid:
     oracle = True
 
     def __post_init__(self) -> None:
-        refuse(_faults(std_m=self.std_m, count=self.count))
+        refuse(not_positive(std_m=self.std_m, count=self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """Around the centroid of this round."""
@@ -98,7 +99,8 @@ class PreviousResult:
         return previous_m.reshape(1, 2)
 
 
-def _faults(**numbers: float) -> Iterator[UserError]:
-    for name, value in numbers.items():
-        if not value > 0 or not np.isfinite(value):
+def not_positive(**settings: float) -> Iterator[UserError]:
+    """An error for each setting that is not above 0 and finite."""
+    for name, value in settings.items():
+        if not (isfinite(value) and value > 0):
             yield out_of_range(name, "above 0", value)
