@@ -7,7 +7,8 @@ finished with all penalties leaves the batch.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -101,12 +102,10 @@ class _Fits:
 
     def keep(self, some: Tensor) -> "_Fits":
         """Only these updates."""
-        kept = {
-            each.name: getattr(self, each.name)[some]
-            for each in fields(self)
-            if isinstance(getattr(self, each.name), Tensor)
+        kept: dict[str, Any] = {
+            name: each[some] for name, each in vars(self).items() if isinstance(each, Tensor)
         }
-        return _Fits(equations=self.equations.keep(some), signed=self.signed, **kept)
+        return replace(self, equations=self.equations.keep(some), groups=(), **kept)
 
     def regroup(self) -> None:
         """Group the updates, and add free slots for the steps until the next check."""
