@@ -14,10 +14,7 @@ def leaked_gradient(observation: Observation) -> NDArray[np.float64]:
 
     In float64, because the two float32 vectors nearly agree.
     """
-    gradient: NDArray[np.float64] = observation.weights_before.astype(
-        np.float64
-    ) - observation.weights_after.astype(np.float64)
-    return gradient
+    return observation.weights_before.astype(np.float64) - observation.weights_after
 
 
 def starting_weights(observations: Sequence[Observation]) -> list[Floats]:

@@ -18,7 +18,7 @@ from veilmap.attacks.gradient_matching.optimisers import (
     MakeOptimiser,
 )
 from veilmap.attacks.gradient_matching.regions import Pieces
-from veilmap.attacks.gradient_matching.trajectory import Place
+from veilmap.attacks.gradient_matching.trajectory import Location
 from veilmap.model.compiling import compiled
 
 # Iterations computed beyond the end of a trajectory are discarded.
@@ -26,8 +26,8 @@ ITERATIONS_AT_ONCE = 64
 
 
 def compiled_iterates(
-    pieces: Pieces, start: Place, label: float, optimiser: MakeOptimiser
-) -> Iterator[Place]:
+    pieces: Pieces, start: Location, label: float, optimiser: MakeOptimiser
+) -> Iterator[Location]:
     """The locations of a descent from its start, without an end."""
     moving, x, moments = Moving.begin(pieces), np.array(start), np.zeros((2, 2))
     path, made = np.empty((ITERATIONS_AT_ONCE, 2)), optimiser()

@@ -38,7 +38,7 @@ class Moving(NamedTuple):
     @classmethod
     def begin(cls, pieces: Pieces) -> "Moving":
         """All units off."""
-        (units, width), dtype = pieces.columns.shape, pieces.columns.dtype
+        (units, width), dtype = pieces.weights.columns.shape, pieces.weights.columns.dtype
         numbers = np.zeros(1, np.int64), np.zeros(units + 1, np.int64)
         working = np.empty(units, dtype), *np.empty((6, width), dtype)
         return cls(pieces.common.copy(), np.zeros(units, bool), *numbers, *working)
@@ -95,11 +95,11 @@ def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
 @compiled
 def _switch(pieces: Pieces, lines: Array, unit: int, sign: Any) -> None:
     """Add or subtract one unit's share of the constant terms."""
-    column, leaked = pieces.columns[unit], pieces.columns_leaked[unit]
+    column, leaked = pieces.weights.columns[unit], pieces.leaked.columns[unit]
     width = len(column)
     for row in range(3):
-        weight = sign * pieces.first[row, unit]
-        weight_leaked = sign * pieces.first_leaked[row, unit]
+        weight = sign * pieces.weights.first[row, unit]
+        weight_leaked = sign * pieces.leaked.first[row, unit]
         for j in range(width):
             lines[row, j] += weight * column[j]
             lines[row, width + j] += weight * leaked[j] + weight_leaked * column[j]
@@ -108,9 +108,9 @@ def _switch(pieces: Pieces, lines: Array, unit: int, sign: Any) -> None:
 @compiled
 def _enter(pieces: Pieces, moving: Moving, x: Any, y: Any) -> tuple[Any, int]:
     """Update everything but δ_1 for the place (x, y); |h_1|² + 1, and how many units are on."""
-    first, lines, hidden, on = pieces.first, moving.lines, moving.hidden, moving.on
+    first, lines, hidden, on = pieces.weights.first, moving.lines, moving.hidden, moving.on
     zero, one = first.dtype.type(0), first.dtype.type(1)
-    size_1, count, width = one, 0, len(pieces.last)
+    size_1, count, width = one, 0, len(pieces.weights.last)
     for i in range(len(on)):
         z = first[0, i] * x + first[1, i] * y + first[2, i]
         if (z > 0) != on[i]:
@@ -127,22 +127,22 @@ def _enter(pieces: Pieces, moving: Moving, x: Any, y: Any) -> tuple[Any, int]:
         moving.leaked[j] = lines[0, width + j] * x + lines[1, width + j] * y + lines[2, width + j]
     _bend(pieces.activation, moving.s, moving.slope, moving.bend)
     for j in range(width):
-        moving.delta_2[j] = pieces.last[j] * moving.slope[j]
+        moving.delta_2[j] = pieces.weights.last[j] * moving.slope[j]
     return size_1, count
 
 
 @compiled
 def _products(pieces: Pieces, moving: Moving) -> tuple[Any, Any, Any, Any]:
     """|s|² + 1, |δ_2|², F(x) and ⟨G, J(x)⟩."""
-    one = pieces.last.dtype.type(1)
+    one = pieces.weights.last.dtype.type(1)
     square, square_2 = one, one - one
-    signal, inner = pieces.biases[0], pieces.biases[1]
-    for j in range(len(pieces.last)):
+    signal, inner = pieces.weights.last_bias[0], pieces.leaked.last_bias[0]
+    for j in range(len(pieces.weights.last)):
         s, delta_2 = moving.s[j], moving.delta_2[j]
         square += s * s
         square_2 += delta_2 * delta_2
-        signal += pieces.last[j] * s
-        inner += pieces.last_leaked[j] * s + delta_2 * moving.leaked[j]
+        signal += pieces.weights.last[j] * s
+        inner += pieces.leaked.last[j] * s + delta_2 * moving.leaked[j]
     return square, square_2, signal, inner
 
 
@@ -150,7 +150,7 @@ def _products(pieces: Pieces, moving: Moving) -> tuple[Any, Any, Any, Any]:
 def _four(pieces: Pieces, moving: Moving, units: Any) -> tuple[Any, Any, Any, Any]:
     """δ_1 of four units, so that δ_2 is read once for all of them."""
     a, b, c, d = units
-    columns, delta_2 = pieces.columns, moving.delta_2
+    columns, delta_2 = pieces.weights.columns, moving.delta_2
     zero = delta_2.dtype.type(0)
     of_a, of_b, of_c, of_d = zero, zero, zero, zero
     for j in range(len(delta_2)):
@@ -164,7 +164,7 @@ def _four(pieces: Pieces, moving: Moving, units: Any) -> tuple[Any, Any, Any, An
 @compiled
 def _pull_back(pieces: Pieces, moving: Moving, count: int, whole: bool) -> Any:
     """|δ_1|², and W_2 D δ_1 if ``whole``."""
-    columns, pulled, units = pieces.columns, moving.pulled, moving.units
+    columns, pulled, units = pieces.weights.columns, moving.pulled, moving.units
     zero = pulled.dtype.type(0)
     square_1 = zero
     pulled[:] = zero
@@ -190,7 +190,7 @@ def slope_at(
     pieces: Pieces, moving: Moving, place: tuple[float, float], label: float
 ) -> tuple[float, float, float]:
     """cos(∇w, ∇w'), and its derivatives in x and in y."""
-    first, last, lines = pieces.first, pieces.last, moving.lines
+    first, last, lines = pieces.weights.first, pieces.weights.last, moving.lines
     zero, one = first.dtype.type(0), first.dtype.type(1)
     x, y = first.dtype.type(place[0]), first.dtype.type(place[1])
     size_1, count = _enter(pieces, moving, x, y)
@@ -207,7 +207,7 @@ def slope_at(
     for j in range(width):
         pull = moving.leaked[j] - share * (size_1 * delta_2[j] + size * pulled[j])
         pull *= last[j] * moving.bend[j]
-        pull += moving.slope[j] * (pieces.last_leaked[j] - share * moving.s[j])
+        pull += moving.slope[j] * (pieces.leaked.last[j] - share * moving.s[j])
         rise_x += lines[0, j] * pull + lines[0, width + j] * delta_2[j]
         rise_y += lines[1, j] * pull + lines[1, width + j] * delta_2[j]
     for i in range(len(moving.hidden)):

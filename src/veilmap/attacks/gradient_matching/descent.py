@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from torch import Tensor
@@ -12,13 +13,13 @@ from veilmap.attacks.gradient_matching.objective import piecewise
 from veilmap.attacks.gradient_matching.optimisers import MakeOptimiser
 from veilmap.attacks.gradient_matching.regions import Pieces, Region
 from veilmap.attacks.gradient_matching.trajectory import (
-    Place,
+    Location,
     StoppingCriteria,
     Trajectory,
 )
 
 # From the pieces, the start, the label and an optimiser to the locations, without an end.
-Iterates = Callable[[Pieces, Place, float, MakeOptimiser], Iterator[Place]]
+Iterates = Callable[[Pieces, Location, float, MakeOptimiser], Iterator[Location]]
 
 
 def descend(
@@ -45,10 +46,9 @@ def descend(
     else:
         descend_batched(sloped, trajectories, label, optimiser, on_done)
     ends = matching.tensor([[each.xy_std for each in row] for row in trajectories])
-    cosines = matching.at(ends).with_label(matching.tensor(label)).tolist()
-    for row, found in zip(trajectories, cosines, strict=True):
-        for each, cosine in zip(row, found, strict=True):
-            each.cosine = cosine
+    cosines = matching.at(ends).with_label(matching.tensor(label)).flatten().tolist()
+    for each, cosine in zip(chain(*trajectories), cosines, strict=True):
+        each.cosine = cosine
     return trajectories
 
 
@@ -74,8 +74,8 @@ def descend_one_by_one(
 
 
 def _iterates(
-    pieces: Pieces, start: Place, label: float, optimiser: MakeOptimiser
-) -> Iterator[Place]:
+    pieces: Pieces, start: Location, label: float, optimiser: MakeOptimiser
+) -> Iterator[Location]:
     """The locations of a descent from its start, without an end."""
     region, along_x, along_y, (x, y) = Region(pieces), optimiser(), optimiser(), start
     while True:

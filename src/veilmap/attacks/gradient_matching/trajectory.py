@@ -8,7 +8,7 @@ from veilmap.attacks.reconstruction import Outcome
 # Long compared with jumping back and forth across a crease, which takes a few iterations.
 CIRCLING_ITERATIONS = 500
 
-Place = tuple[float, float]
+Location = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,15 @@ class StoppingCriteria:
             mean over the previous 500; None disables the criterion, as the algorithm is written.
     """
 
-    scale_m: Place
+    scale_m: Location
     still_m: float
     still_iterations: int
     max_iterations: int
-    middle_std: Place
+    middle_std: Location
     far_m: float
     circling_m: float | None = None
 
-    def distance_m(self, one_std: Place, other_std: Place) -> float:
+    def distance_m(self, one_std: Location, other_std: Location) -> float:
         """Between two standardised places."""
         return hypot(
             (one_std[0] - other_std[0]) * self.scale_m[0],
@@ -56,7 +56,7 @@ class Trajectory:
     """
 
     def __init__(
-        self, xy_std: Place, criteria: StoppingCriteria, *, keep_path: bool = False
+        self, xy_std: Location, criteria: StoppingCriteria, *, keep_path: bool = False
     ) -> None:
         self.xy_std, self.cosine = xy_std, nan
         self.iterations, self.seconds = 0, 0.0

@@ -123,13 +123,14 @@ class Dictionary:
         real: Tensor | None = None,
         goal: Goal | None = None,
     ) -> None:
-        found = [factors(network, node.weights, x) for node in nodes]
+        found, depth = [factors(network, node.weights, x) for node in nodes], len(network.shapes)
         self._real = x.new_ones(x.shape[:2], dtype=torch.bool) if real is None else real
         self._summed = goal is not None
-        depth = len(network.shapes)
+        shares = [node.share[:, None] * self._real for node in nodes]
+        roots = x.new_ones(1, depth) if goal is None else goal.weights.sqrt()
         self._layers = [
             Layer.of(
-                [self._shares(node, level, goal) for node in nodes],
+                [roots[:, level, None] * each for each in shares],
                 [each.inputs[level] for each in found],
                 [each.errors[level] for each in found],
                 first=level == 0,
@@ -139,11 +140,6 @@ class Dictionary:
         ]
         self._kernels = kernels(self._layers, summed=self._summed)
 
-    def _shares(self, node: PathNode, level: int, goal: Goal | None) -> Tensor:
-        """a_p times the root of the layer's weight if that is known, (updates, candidates)."""
-        shares = node.share[:, None] * self._real
-        return shares if goal is None else goal.weights[:, level, None].sqrt() * shares
-
     def equations(self, goal: Goal) -> Halves:
         """The two halves of the problem, of all updates."""
         return self._half(goal, 0), self._half(goal, 1)
@@ -152,12 +148,11 @@ class Dictionary:
         # Every other kernel, starting with this half's.
         parts = tuple(range(half, self._kernels.shape[1], 2))
         scale = goal.weights.sqrt() if self._summed else goal.weights
-        b = torch.stack(
-            [
-                scale[:, level, None] * _products(layer, goal.halves[level][half], half)
-                for level, layer in enumerate(self._layers)
-            ]
-        ).sum(0)
+        of_layers = [
+            scale[:, level, None] * _products(layer, goal.halves[level][half], half)
+            for level, layer in enumerate(self._layers)
+        ]
+        b = torch.stack(of_layers).sum(0)
         ones = goal.weights.new_ones(len(scale), 2)
         weights = ones if self._summed else goal.weights.repeat_interleave(2, 1)
         return Equations(self._kernels, parts, weights, b, goal.totals[:, half], self._real)

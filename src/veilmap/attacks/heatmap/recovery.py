@@ -60,10 +60,7 @@ class Recovery:
         self._first: dict[LinearisationName, Halves] = {}
 
     def one_place(
-        self,
-        linearise: LinearisationName,
-        some: NDArray[np.intp],
-        places: Sequence[Reconstruction],
+        self, linearise: LinearisationName, some: NDArray[np.intp], places: Sequence[Reconstruction]
     ) -> list[FittedMap]:
         """The maps of a single place each: a phone at rest needs no grid."""
         updates = self._updates.keep(torch.from_numpy(some))
