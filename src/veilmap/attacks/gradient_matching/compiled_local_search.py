@@ -98,10 +98,8 @@ def _inside(place: Array, low: Array, high: Array) -> tuple[float, float]:
 def _top(seen: Array) -> tuple[float, float, bool]:
     """The maximum of the paraboloid, in widths, and whether it lies among the nine."""
     slope_x, slope_y = (seen[_EAST] - seen[_WEST]) / 2, (seen[_NORTH] - seen[_SOUTH]) / 2
-    bend_x, bend_y = (
-        seen[_EAST] - 2 * seen[0] + seen[_WEST],
-        seen[_NORTH] - 2 * seen[0] + seen[_SOUTH],
-    )
+    bend_x = seen[_EAST] - 2 * seen[0] + seen[_WEST]
+    bend_y = seen[_NORTH] - 2 * seen[0] + seen[_SOUTH]
     twist = (seen[_NE] - seen[_SE] - seen[_NW] + seen[_SW]) / 4
     determinant = bend_x * bend_y - twist * twist
     x = (twist * slope_y - bend_y * slope_x) / determinant

@@ -12,11 +12,7 @@ from veilmap.attacks.gradient_matching.matching import Matching, Objective
 from veilmap.attacks.gradient_matching.objective import piecewise
 from veilmap.attacks.gradient_matching.optimisers import MakeOptimiser
 from veilmap.attacks.gradient_matching.regions import Pieces, Region
-from veilmap.attacks.gradient_matching.trajectory import (
-    Location,
-    StoppingCriteria,
-    Trajectory,
-)
+from veilmap.attacks.gradient_matching.trajectory import Location, StoppingCriteria, Trajectory
 
 # From the pieces, the start, the label and an optimiser to the locations, without an end.
 Iterates = Callable[[Pieces, Location, float, MakeOptimiser], Iterator[Location]]

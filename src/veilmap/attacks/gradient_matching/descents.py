@@ -7,6 +7,7 @@ decides that sign. Tests compare this with the line-by-line version in ``referen
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import hypot, isfinite
 
 import numpy as np
@@ -18,7 +19,7 @@ from veilmap.attacks.gradient_matching.descent import descend
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.matching import Objective
 from veilmap.attacks.gradient_matching.objective import objective
-from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, Optimiser, OptimiserName
+from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
 from veilmap.attacks.leak import leaked_gradient, starting_weights
@@ -76,6 +77,7 @@ class _Descents:
         known, dlg = self.given.header.side_knowledge, self.dlg
         scaler, offset_dbm = known.scaler, known.label_offset_dbm
         label_dbm = offset_dbm or TYPICAL_RSRP_DBM if dlg.label_dbm is None else dlg.label_dbm
+        rate = dlg.learning_rate or LEARNING_RATES[dlg.optimiser]
         starts_m = np.stack(
             [dlg.start.points(known.area, each.round, last.get(each.user)) for each in observations]
         )
@@ -83,7 +85,7 @@ class _Descents:
             self._matching(observations),
             torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[dlg.precision]),
             label_dbm - offset_dbm,
-            self._optimiser,
+            partial(OPTIMISERS[dlg.optimiser], rate),
             self._criteria(known),
             keep_path=dlg.keep_path,
             on_done=self.given.on_done,
@@ -92,10 +94,6 @@ class _Descents:
             [_reconstruction(scaler, each, *found) for found in enumerate(trajectories)]
             for each, trajectories in zip(observations, finished, strict=True)
         ]
-
-    def _optimiser(self) -> Optimiser:
-        name = self.dlg.optimiser
-        return OPTIMISERS[name](self.dlg.learning_rate or LEARNING_RATES[name])
 
     def _criteria(self, known: SideKnowledge) -> StoppingCriteria:
         centre_m, diagonal_m = known.area.centre_m, hypot(known.area.width_m, known.area.height_m)
@@ -116,10 +114,9 @@ class _Descents:
             weights = [each.weights_after for each in observations]
         gradients = [leaked_gradient(each) for each in observations]
         device = torch_device(self.given.device)
-        rows, leaked = (
-            torch.from_numpy(np.stack(each)).to(device) for each in (weights, gradients)
-        )
-        return objective(self.given.header, rows.double(), leaked)
+        rows = torch.from_numpy(np.stack(weights)).to(device).double()
+        leaked = torch.from_numpy(np.stack(gradients)).to(device)
+        return objective(self.given.header, rows, leaked)
 
 
 def _reconstruction(

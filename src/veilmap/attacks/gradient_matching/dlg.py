@@ -4,14 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from veilmap.attacks.attack import AttackInput, reads_gradients
+from veilmap.attacks.attack import AttackInput, not_positive, reads_gradients
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
-from veilmap.attacks.gradient_matching.starts import (
-    PreviousResult,
-    RandomStarts,
-    Start,
-    not_positive,
-)
+from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, refuse, unknown_choice
 from veilmap.model.device import DeviceName

@@ -52,10 +52,8 @@ class Objective(ABC):
 
     def to(self, dtype: torch.dtype) -> Self:
         """The same in another precision; float32 takes half the time."""
-        weights, gradient = (
-            [block.to(dtype) for block in blocks] for blocks in (self.weights, self.gradient)
-        )
-        return replace(self, weights=weights, gradient=gradient)
+        weights = [block.to(dtype) for block in self.weights]
+        return replace(self, weights=weights, gradient=[each.to(dtype) for each in self.gradient])
 
     def tensor(self, values: Any) -> Tensor:
         """Numbers in this precision, on this device."""

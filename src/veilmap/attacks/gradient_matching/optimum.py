@@ -33,8 +33,6 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import torch_device
 from veilmap.model.network import Network
 
-Places = NDArray[np.float64]
-
 # A unit is a crease across the plane. With many units per layer each crease is small and the
 # objective smooth; with few it is rough, and a finer grid is cheap.
 SMOOTH_UNITS = 100
@@ -89,7 +87,7 @@ class _Finder:
         self._exact = search.exact_m / scale_m
         self._bounds = tuple(corners(known).to(device)) if search.inside else None
 
-    def find(self, matching: Objective) -> tuple[Places, list[float]]:
+    def find(self, matching: Objective) -> tuple[NDArray[np.float64], list[float]]:
         """The best dummy location of each update in metres, and the cosine there."""
         single = matching.to(torch.float32)
         seen = cosines_at(single, self._grid.places[None])

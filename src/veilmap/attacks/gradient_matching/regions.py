@@ -95,10 +95,8 @@ class Pieces(NamedTuple):
     def of(cls, matching: Matching, update: int) -> "Pieces":
         """In the precision of ``matching``."""
         activation = ACTIVATION_NAMES.index(matching.network.activations[1])
-        weights, leaked = (
-            LayersByUnit.of(matching.weights, update),
-            LayersByUnit.of(matching.gradient, update),
-        )
+        weights = LayersByUnit.of(matching.weights, update)
+        leaked = LayersByUnit.of(matching.gradient, update)
         biases = np.hstack([weights.second_bias, leaked.second_bias])
         return cls(activation, weights, leaked, np.outer([0, 0, 1], biases).astype(biases.dtype))
 

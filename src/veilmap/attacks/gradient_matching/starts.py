@@ -1,15 +1,15 @@
 """Where Algorithm 2 starts: the strategies (i), (ii) and (iii) of the paper."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.area import Area
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.attacks.attack import not_positive
+from veilmap.errors import refuse
 from veilmap.streams import stream
 
 Points = NDArray[np.float64]
@@ -97,10 +97,3 @@ class PreviousResult:
         if previous_m is None or not area.contains(previous_m):
             previous_m = area.centre_m + 0.01 * np.array([area.width_m, area.height_m])
         return previous_m.reshape(1, 2)
-
-
-def not_positive(**settings: float) -> Iterator[UserError]:
-    """An error for each setting that is not above 0 and finite."""
-    for name, value in settings.items():
-        if not (isfinite(value) and value > 0):
-            yield out_of_range(name, "above 0", value)

@@ -174,9 +174,8 @@ class _Fits:
         working = finished & (self.level < found.shape[1])
         level = self.level.clamp_max(found.shape[1] - 1)
         solution = torch.zeros_like(self.equations.b).scatter_add_(1, self.columns, self.c)
-        found[self.number, level] = torch.where(
-            working[:, None], solution, found[self.number, level]
-        )
+        earlier = found[self.number, level]
+        found[self.number, level] = torch.where(working[:, None], solution, earlier)
         self.level = self.level + working
 
     def _enter(self, enters: Tensor, entering: Tensor, slope: Tensor) -> None:

@@ -71,10 +71,7 @@ class _Selection:
         if len(moved):
             maps |= zip(moved.tolist(), self._maps(updates.keep(moved), grid), strict=True)
         seconds = (time.perf_counter() - before) / len(observations)
-        return [
-            _reconstruction(observation, maps.get(i), seconds)
-            for i, observation in enumerate(observations)
-        ]
+        return [_reconstruction(each, maps.get(i), seconds) for i, each in enumerate(observations)]
 
     def _maps(self, updates: UpdateBatch, grid: SharedGrid) -> list[FittedMap]:
         """The best heat map of each update."""

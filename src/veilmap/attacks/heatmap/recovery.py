@@ -12,12 +12,7 @@ from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.heatmap.fit import fit
 from veilmap.attacks.heatmap.heatmap import LinearisationName
 from veilmap.attacks.heatmap.linearisation import Guess, nodes
-from veilmap.attacks.heatmap.normal_equations import (
-    Dictionary,
-    Halves,
-    keep_halves,
-    own_equations,
-)
+from veilmap.attacks.heatmap.normal_equations import Dictionary, Halves, keep_halves, own_equations
 from veilmap.attacks.heatmap.refinement import FittedMap, Refinement
 from veilmap.attacks.heatmap.squares import Squares
 from veilmap.attacks.heatmap.updates import UpdateBatch
