@@ -52,7 +52,7 @@ def make_updates(header: Header, count: int, device: torch.device) -> list[Obser
         found = factors(network, blocks, x)
         labels = torch.from_numpy(rsrp_dbm.astype(np.float32)).to(device)
         parts = found.combine(2 / POINTS * (found.signal - labels))
-        flat = torch.cat([part.flatten(1) for block in parts for part in block], 1)
+        flat = torch.cat([part.flatten(1) for part in parts], 1)
         for after in (weights - LEARNING_RATE * flat).cpu().numpy():
             updates.append(Observation.of_weights(1, str(len(updates)), before, after, POINTS, 0.0))
     return updates

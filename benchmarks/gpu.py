@@ -147,7 +147,7 @@ def _product_seconds(job, rates: dict) -> float:
     def counted(matching: Matching, x: torch.Tensor):
         name = str(x.dtype).removeprefix("torch.")
         second, first = matching.network.shapes[1]
-        updates = len(matching.gradient[0][0])
+        updates = len(matching.gradient[0])
         places = 2 * x.shape[0] * x.shape[1] + updates * x.shape[1]
         operations[name] += 2 * second * first * places
         return at(matching, x)

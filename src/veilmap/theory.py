@@ -124,10 +124,7 @@ def theorem_2_bound(xy_std: AnyFloats, labels: AnyFloats, g: AnyFloats, L: AnyFl
 
 
 def lipschitz(
-    xy_std: AnyFloats,
-    labels: AnyFloats,
-    g: AnyFloats,
-    generator: np.random.Generator | None = None,
+    xy_std: AnyFloats, labels: AnyFloats, g: AnyFloats, generator: np.random.Generator | None = None
 ) -> Array:
     """L of Assumption 3 as the batch shows it: max |g_i − g_j| / sqrt(‖x_i − x_j‖² + (y_i − y_j)²).
 

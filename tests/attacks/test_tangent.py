@@ -70,8 +70,8 @@ def test_several_updates_at_once_are_each_alone(case):
 def test_blocks_are_the_layers_of_the_flat_vector_in_order():
     weights = SMALL.initialise(3)
     blocks = as_blocks(SMALL, weights)
-    for (matrix, bias), (expected, expected_bias) in zip(
-        blocks, SMALL.layers(weights), strict=True
+    for matrix, bias, (expected, expected_bias) in zip(
+        blocks[::2], blocks[1::2], SMALL.layers(weights), strict=True
     ):
         assert matrix.dtype == torch.float64
         np.testing.assert_array_equal(matrix[0].numpy(), expected)

@@ -77,7 +77,7 @@ def as_blocks(network: Network, vectors):
 
 def flat(blocks) -> np.ndarray:
     """Blocks with a leading axis of updates as flat vectors (updates, W)."""
-    parts = [part.reshape(len(part), prod(part.shape[1:])) for block in blocks for part in block]
+    parts = [block.reshape(len(block), prod(block.shape[1:])) for block in blocks]
     return np.concatenate([part.numpy() for part in parts], axis=1)
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
 
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
-from veilmap.errors import UserError, refuse, shown
+from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.map_family import Differentiable
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
@@ -70,6 +71,13 @@ def reads_gradients(header: Header) -> bool:
 def reads_dense(header: Header) -> bool:
     """For attacks that read the layers of a dense network."""
     return isinstance(header.map, Network)
+
+
+def not_positive(**settings: float) -> Iterator[UserError]:
+    """An error for each setting of an attack that is not above 0 and finite."""
+    for name, value in settings.items():
+        if not (isfinite(value) and value > 0):
+            yield out_of_range(name, "above 0", value)
 
 
 def _faults(found: Any, given: AttackInput) -> Iterator[str]:

@@ -17,6 +17,8 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import Scaler
 
+Floats64 = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class FirstLayer:
@@ -30,10 +32,7 @@ class FirstLayer:
 
     name = "first_layer"
     oracle = False
-
-    def reads(self, header: Header) -> bool:
-        """Dense networks only."""
-        return reads_dense(header)
+    reads = staticmethod(reads_dense)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update, never on a GPU: the copy there would take longer."""
@@ -46,41 +45,32 @@ class FirstLayer:
     def one(self, header: Header, observation: Observation) -> Reconstruction:
         """The location for one update."""
         before = time.perf_counter()
+        scaler, area = header.side_knowledge.scaler, header.side_knowledge.area
         matrix, bias = _first_layer(header, observation)
         if not bias.any():
             return Reconstruction.nothing(observation)
         learned = bias != 0
-        ratios_m = header.side_knowledge.scaler.metres(matrix[learned] / bias[learned, None])
+        ratios_m = scaler.metres(matrix[learned] / bias[learned, None])
         weights = np.abs(bias[learned])
-        inside = header.side_knowledge.area.contains(ratios_m)
+        inside = area.contains(ratios_m)
         if inside.any():
             cloud = Cloud(ratios_m[inside], weights[inside] / weights[inside].sum())
         else:
             ratio = np.sign(bias) @ matrix / np.abs(bias).sum()
-            cloud = Cloud.at(header.side_knowledge.scaler.metres(ratio))
-        seconds = time.perf_counter() - before
-        cosine = _cosine(matrix, bias, header.side_knowledge.scaler, cloud.mean_m)
-        return Reconstruction.of(
-            observation, cloud.mean_m, cosine=cosine, seconds=seconds, cloud=cloud
-        )
+            cloud = Cloud.at(scaler.metres(ratio))
+        seconds, xy_m = time.perf_counter() - before, cloud.mean_m
+        cosine = _cosine(matrix, bias, scaler, xy_m)
+        return Reconstruction.of(observation, xy_m, cosine=cosine, seconds=seconds, cloud=cloud)
 
 
-def _first_layer(
-    header: Header, observation: Observation
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _first_layer(header: Header, observation: Observation) -> tuple[Floats64, Floats64]:
     """ΔW1 and Δb1, the only part of the update that is read."""
     (before_w, before_b), *_ = header.network.layers(observation.weights_before)
     (after_w, after_b), *_ = header.network.layers(observation.weights_after)
-    wide = np.float64
-    return before_w.astype(wide) - after_w, before_b.astype(wide) - after_b
+    return before_w.astype(np.float64) - after_w, before_b.astype(np.float64) - after_b
 
 
-def _cosine(
-    matrix: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    scaler: Scaler,
-    xy_m: NDArray[np.float64],
-) -> float:
+def _cosine(matrix: Floats64, bias: Floats64, scaler: Scaler, xy_m: Floats64) -> float:
     """Of (ΔW1, Δb1) and what it is if all points lie at the location: Δb1 (x, 1)ᵀ."""
     point = np.append(scaler.finely(xy_m), 1.0)
     seen = np.column_stack([matrix, bias])

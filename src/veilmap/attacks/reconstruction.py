@@ -92,24 +92,12 @@ class Reconstruction:
         path_m: NDArray[np.float64] | None = None,
     ) -> "Reconstruction":
         """Of an observed update; without a cloud all weight is at the location found."""
+        whose = observation.round, observation.user, observation.start_s, observation.n
         xy_m = np.asarray(xy_m, np.float64)
-        return cls(
-            observation.round,
-            observation.user,
-            observation.start_s,
-            observation.n,
-            xy_m,
-            cosine,
-            iterations,
-            seconds,
-            outcome,
-            Cloud.at(xy_m) if cloud is None else cloud,
-            start,
-            path_m,
-        )
+        cloud = Cloud.at(xy_m) if cloud is None else cloud
+        return cls(*whose, xy_m, cosine, iterations, seconds, outcome, cloud, start, path_m)
 
     @classmethod
     def nothing(cls, observation: Observation) -> "Reconstruction":
         """For an update that is zero in everything that an attack reads."""
-        nowhere = np.full(2, np.nan)
-        return cls.of(observation, nowhere, cosine=0.0, seconds=0.0, outcome=Outcome.NO_SIGNAL)
+        return cls.of(observation, (nan, nan), cosine=0.0, outcome=Outcome.NO_SIGNAL)

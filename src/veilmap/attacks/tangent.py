@@ -16,8 +16,8 @@ from torch import Tensor
 
 from veilmap.model.network import ActivationName, Network
 
-# (matrix, bias) of each layer, (updates, outputs, inputs) and (updates, outputs)
-Blocks = Sequence[tuple[Tensor, Tensor]]
+# W_1, b_1, W_2, b_2, …: (updates, outputs, inputs) and (updates, outputs) of each layer.
+Blocks = Sequence[Tensor]
 
 _FORWARD: dict[ActivationName, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
@@ -45,7 +45,8 @@ class Factors:
     def inner(self, blocks: Blocks) -> Tensor:
         """⟨G, J(x)⟩ = Σ_l δ_lᵀ (G_l h_l + g_l) for a vector G given as blocks."""
         total = torch.zeros_like(self.signal)
-        for h, delta, (matrix, bias) in zip(self.inputs, self.errors, blocks, strict=True):
+        layers = zip(self.inputs, self.errors, blocks[::2], blocks[1::2], strict=True)
+        for h, delta, matrix, bias in layers:
             total = total + (delta * _affine(h, _folding(matrix), bias)).sum(-1)
         return total
 
@@ -56,17 +57,18 @@ class Factors:
             total = total + _square(delta) * (_square(h) + 1)
         return total
 
-    def combine(self, shares: Tensor) -> list[tuple[Tensor, Tensor]]:
+    def combine(self, shares: Tensor) -> list[Tensor]:
         """Σ_j c_j J(x_j) as blocks; ``shares`` is (updates, points)."""
-        weighted = [delta * shares[..., None] for delta in self.errors]
-        return [
-            (delta.mT @ h, delta.sum(-2)) for delta, h in zip(weighted, self.inputs, strict=True)
-        ]
+        blocks = []
+        for h, delta in zip(self.inputs, self.errors, strict=True):
+            weighted = delta * shares[..., None]
+            blocks += [weighted.mT @ h, weighted.sum(-2)]
+        return blocks
 
 
 def factors(network: Network, blocks: Blocks, x: Tensor) -> Factors:
     """The factors of J at the points ``x`` (standardised), without dropout."""
-    matrices, biases = [_folding(matrix) for matrix, _ in blocks], [bias for _, bias in blocks]
+    matrices, biases = [_folding(matrix) for matrix in blocks[::2]], blocks[1::2]
     inputs = [x]
     for matrix, bias, name in zip(matrices, biases, network.activations, strict=False):
         inputs.append(_FORWARD[name](_affine(inputs[-1], matrix, bias)))
@@ -97,12 +99,16 @@ def _square(vectors: Tensor) -> Tensor:
     return length.square()
 
 
-def blocks_of(network: Network, rows: Tensor) -> list[tuple[Tensor, Tensor]]:
+def blocks_of(network: Network, rows: Tensor) -> list[Tensor]:
     """Flat vectors (updates, W) as blocks, without copying them."""
     blocks, start = [], 0
     for outputs, inputs in network.shapes:
         middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
-        matrix = rows[:, start:middle].reshape(len(rows), outputs, inputs)
-        blocks.append((matrix, rows[:, middle:end]))
+        blocks += [rows[:, start:middle].reshape(len(rows), outputs, inputs), rows[:, middle:end]]
         start = end
     return blocks
+
+
+def of_updates(values: Tensor, some: Tensor | slice) -> Tensor:
+    """Those of some updates; what all share has a leading axis of 1."""
+    return values if len(values) == 1 else values[some]

@@ -49,8 +49,7 @@ def test_the_gradients_are_those_leaked_at_length_1():
     rows = []
     for chunk in transferred(updates, CPU):
         matching = chunk.objective(make_header(SMALL))
-        parts = [part.flatten(1) for block in matching.gradient for part in block]
-        rows += list(torch.cat(parts, 1).numpy())
+        rows += list(torch.cat([block.flatten(1) for block in matching.gradient], 1).numpy())
     for each, row in zip(updates, rows, strict=True):
         leaked = leaked_gradient(each)
         np.testing.assert_allclose(row, leaked / np.linalg.norm(leaked), rtol=1e-12)

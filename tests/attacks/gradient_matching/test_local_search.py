@@ -52,7 +52,7 @@ def test_compiled_it_is_the_same_search(most):
     matching, points = make_matching(20), make_points(20)
     slow = local_search(matching, points, most, EXACT)
     fast = CompiledLocalSearch(matching)(points, most, EXACT, None)
-    for one, other in zip(vars(fast).values(), vars(slow).values(), strict=True):
+    for one, other in zip(fast, slow, strict=True):
         np.testing.assert_allclose(one.double(), other.double(), atol=1e-9)
     assert fast.believed.any()
 
@@ -99,7 +99,7 @@ def test_far_away_where_products_overflow_is_no_place():
 
 
 def _flat(blocks):
-    return torch.cat([part.flatten(1) for block in blocks for part in block], 1)[0].numpy()
+    return torch.cat([block.flatten(1) for block in blocks], 1)[0].numpy()
 
 
 def _gradient_at(matching, place):

@@ -7,20 +7,21 @@ from hypothesis import strategies as st
 from tests.attacks.worlds import paper_network
 from veilmap.attacks.gradient_matching import compiled_regions, regions
 from veilmap.attacks.gradient_matching.batched_descent import slopes
-from veilmap.attacks.gradient_matching.compiled_regions import CompiledRegion, slope_at
+from veilmap.attacks.gradient_matching.compiled_regions import Moving, reset_if_worn, slope_at
 from veilmap.attacks.gradient_matching.matching import Matching
 from veilmap.attacks.gradient_matching.regions import Pieces, Region
 from veilmap.model.network import ACTIVATION_NAMES, Network
 
 
-class Compiled(CompiledRegion):
+class Compiled:
     """Asked for one slope after the other, as ``Region`` is."""
 
+    def __init__(self, pieces):
+        self._region = pieces, Moving.begin(pieces)
+
     def slope(self, x, y, label):
-        self.reset_if_worn()
-        cosine, rise_x, rise_y, switches = slope_at(self.constant, self.moving, (x, y), label)
-        self.switches += switches
-        return cosine, rise_x, rise_y
+        reset_if_worn.py_func(*self._region)  # compiled, it keeps its MOST_SWITCHES
+        return slope_at(*self._region, (x, y), label)
 
 
 REGIONS = pytest.mark.parametrize("kind", [Region, Compiled], ids=["numpy", "compiled"])

@@ -21,7 +21,7 @@ from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.heatmap.batches import Capacity
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.heatmap.recovery import Recovery
-from veilmap.attacks.heatmap.updates import Updates
+from veilmap.attacks.heatmap.updates import UpdateBatch
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
@@ -200,7 +200,7 @@ def test_a_bad_setting_is_named(knobs, message):
 
 
 def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch):
-    header, sizes, copy = make_header(MIDDLE), [], Updates.of
+    header, sizes, copy = make_header(MIDDLE), [], UpdateBatch.of
 
     def small(header, observations, device):
         sizes.append(len(observations))
@@ -208,7 +208,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch):
             raise torch.OutOfMemoryError
         return copy(header, observations, device)
 
-    monkeypatch.setattr(Updates, "of", small)
+    monkeypatch.setattr(UpdateBatch, "of", small)
     monkeypatch.setattr(Capacity, "on", classmethod(lambda cls, *given: cls(9, 9)))
     found = Heatmap(60, 90.0).attack(AttackInput(header, mixed(header)[:5]))
     assert [each.user for each in found] == ["a", "b", "c", "d", "e"]
@@ -229,13 +229,14 @@ def test_a_linearisation_that_is_close_on_the_first_grid_is_tried_on_small_cells
     tried = []
     begin, refine = Recovery.begin, Recovery.refine
 
-    def initial(self, name, sign):
-        found = begin(self, name, sign)
+    def initial(self, name, *, signed):
+        found = begin(self, name, signed=signed)
         return replace(found, held_out=np.full(len(found.held_out), coarse[name]))
 
-    def refined(self, initial):
-        tried.extend([initial.linearise] * len(initial.updates))
-        return [replace(each, held_out=fine[each.linearise]) for each in refine(self, initial)]
+    def refined(self, initial, some):
+        tried.extend([initial.refinement.linearise] * len(some))
+        found = refine(self, initial, some)
+        return [replace(each, held_out=fine[each.linearise]) for each in found]
 
     monkeypatch.setattr(Recovery, "begin", initial)
     monkeypatch.setattr(Recovery, "refine", refined)

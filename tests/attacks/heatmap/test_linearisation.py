@@ -6,7 +6,7 @@ import torch
 
 from tests.attacks.worlds import SMALL, around, flat, inside, make_data, make_header, observe
 from veilmap.attacks.heatmap.linearisation import Guess, nodes
-from veilmap.attacks.heatmap.updates import Updates
+from veilmap.attacks.heatmap.updates import UpdateBatch
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.tangent import factors
 from veilmap.federation.plan import Training
@@ -21,7 +21,7 @@ def nodes_of(header, name, seen, xy_m):
     scaler = header.side_knowledge.scaler
     x = torch.from_numpy((np.atleast_2d(xy_m) - scaler.mean_m) / scaler.scale_m)[None]
     guess = Guess(x, torch.full(x.shape[:2], 1 / x.shape[1], dtype=x.dtype))
-    return x, nodes(name, Updates.of(header, [seen], torch.device("cpu")), guess)
+    return x, nodes(name, UpdateBatch.of(header, [seen], torch.device("cpu")), guess)
 
 
 def tangent(header, name, seen, xy_m, shares):
@@ -99,11 +99,11 @@ def test_the_paths_of_several_updates_are_those_of_each(rounds):
     x = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 3, 2)))
     shares = torch.tensor([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]], dtype=x.dtype)
     cpu = torch.device("cpu")
-    together = nodes("path", Updates.of(header, seen, cpu), Guess(x, shares))
+    together = nodes("path", UpdateBatch.of(header, seen, cpu), Guess(x, shares))
     # A place without a share is as good as none.
     for i, places in enumerate((slice(0, 2), slice(0, 3))):
         guess = Guess(x[i : i + 1, places], shares[i : i + 1, places])
-        alone = nodes("path", Updates.of(header, [seen[i]], cpu), guess)
+        alone = nodes("path", UpdateBatch.of(header, [seen[i]], cpu), guess)
         for node, one in zip(together, alone, strict=True):
             assert float(node.share[i]) == pytest.approx(float(one.share), rel=1e-9)
             np.testing.assert_allclose(flat(node.weights)[i], flat(one.weights)[0], rtol=1e-9)

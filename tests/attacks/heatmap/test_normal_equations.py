@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.attacks.test_tangent import explicit, tangents
 from tests.attacks.worlds import SMALL, as_blocks
-from veilmap.attacks.heatmap.linearisation import Node
+from veilmap.attacks.heatmap.linearisation import PathNode
 from veilmap.attacks.heatmap.normal_equations import Dictionary
 from veilmap.attacks.heatmap.updates import Goal
 
@@ -38,7 +38,7 @@ def layer_weights(network, vector):
 
 def equations(network, weights, shares, x, vector, *, for_one=False):
     nodes = [
-        Node(torch.tensor([a], dtype=torch.float64), as_blocks(network, w))
+        PathNode(torch.tensor([a], dtype=torch.float64), as_blocks(network, w))
         for a, w in zip(shares, weights, strict=True)
     ]
     goal = Goal.of(as_blocks(network, vector))
@@ -115,7 +115,7 @@ def test_the_equations_of_several_updates_are_those_of_each(case, shared, for_on
     real = torch.from_numpy(np.arange(5) < count[:, None])
     along = (weights[:1], weights[1:2]) if shared else (weights, weights)
     nodes = [
-        Node(torch.from_numpy(a[:1] if shared else a), as_blocks(network, w))
+        PathNode(torch.from_numpy(a[:1] if shared else a), as_blocks(network, w))
         for a, w in zip(shares, along, strict=True)
     ]
     goal = Goal.of(as_blocks(network, vector))

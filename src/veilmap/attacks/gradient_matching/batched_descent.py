@@ -1,14 +1,15 @@
 """Descents of many dummy locations at once, under a network of any shape."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.objective import Objective
-from veilmap.attacks.gradient_matching.optimisers import Optimiser
-from veilmap.attacks.gradient_matching.trajectory import Trajectory
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.optimisers import MakeOptimiser
+from veilmap.attacks.gradient_matching.trajectory import Location, Trajectory
 
 # Iterations between two checks of the stopping criteria, which synchronise with the GPU.
 _ITERATIONS_AT_ONCE = 16
@@ -19,7 +20,7 @@ def descend_batched(
     matching: Objective,
     trajectories: Sequence[Sequence[Trajectory]],
     label: float,
-    optimiser: Callable[[], Optimiser],
+    optimiser: MakeOptimiser,
     on_done: Callable[[int], None],
 ) -> None:
     """Advance all trajectories in step until every one has ended; finished updates drop out."""
@@ -34,7 +35,7 @@ def descend_batched(
             x = steps.step(x, -slope)
             path.append(x[running])
         rows = [trajectories[u] for u in running.tolist()]
-        _advance(rows, torch.stack(path, 2).tolist(), before)
+        _advance(chain(*rows), torch.stack(path, 2).flatten(0, 1).tolist(), before)
         left = torch.tensor([any(each.running for each in row) for row in rows]).to(running.device)
         if not left.all():
             on_done(int((~left).sum()))
@@ -55,19 +56,16 @@ def slopes(matching: Objective, x: Tensor, label: Tensor) -> tuple[Tensor, Tenso
 
 
 def _advance(
-    rows: Sequence[Sequence[Trajectory]],
-    paths: Sequence[Sequence[Sequence[tuple[float, float]]]],
-    before: float,
+    trajectories: Iterable[Trajectory], paths: Iterable[Sequence[Location]], before: float
 ) -> None:
     """Append to each trajectory until it ends; they share the time since ``before``."""
     made: dict[Trajectory, int] = {}
-    for row, of_row in zip(rows, paths, strict=True):
-        for each, path in zip(row, of_row, strict=True):
-            first = each.iterations
-            for place in path:
-                if each.running:
-                    each.move(*place)
-            made[each] = each.iterations - first
+    for each, path in zip(trajectories, paths, strict=True):
+        first = each.iterations
+        for place in path:
+            if each.running:
+                each.move(*place)
+        made[each] = each.iterations - first
     one_s = (time.perf_counter() - before) / sum(made.values())
     for each, iterations in made.items():
         each.seconds += iterations * one_s

@@ -3,19 +3,22 @@
 Many iterations per call: calling from Python costs as much as one slope.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.attacks.gradient_matching.compiled_regions import (
-    CompiledRegion,
-    Constant,
-    Moving,
-    slope_at,
+from veilmap.attacks.gradient_matching.compiled_regions import Moving, reset_if_worn, slope_at
+from veilmap.attacks.gradient_matching.optimisers import (
+    DECAY,
+    LEAST,
+    SQUARE_DECAY,
+    Adam,
+    MakeOptimiser,
 )
-from veilmap.attacks.gradient_matching.optimisers import DECAY, LEAST, SQUARE_DECAY, Adam, Optimiser
-from veilmap.attacks.gradient_matching.regions import MOST_SWITCHES, Pieces
+from veilmap.attacks.gradient_matching.regions import Pieces
+from veilmap.attacks.gradient_matching.trajectory import Location
 from veilmap.model.compiling import compiled
 
 # Iterations computed beyond the end of a trajectory are discarded.
@@ -23,39 +26,21 @@ ITERATIONS_AT_ONCE = 64
 
 
 def compiled_iterates(
-    pieces: Pieces,
-    start: tuple[float, float],
-    label: float,
-    optimiser: Callable[[], Optimiser],
-) -> Iterator[tuple[float, float]]:
+    pieces: Pieces, start: Location, label: float, optimiser: MakeOptimiser
+) -> Iterator[Location]:
     """The locations of a descent from its start, without an end."""
-    region, x, moments = CompiledRegion(pieces), np.array(start), np.zeros((2, 2))
-    path, done = np.empty((ITERATIONS_AT_ONCE, 2)), 0
-    made = optimiser()
+    moving, x, moments = Moving.begin(pieces), np.array(start), np.zeros((2, 2))
+    path, made = np.empty((ITERATIONS_AT_ONCE, 2)), optimiser()
     steps = made.learning_rate, isinstance(made, Adam)
-    while True:
-        region.switches = _iterate(
-            region.constant,
-            region.moving,
-            pieces.common,
-            region.switches,
-            x,
-            moments,
-            done,
-            label,
-            *steps,
-            path,
-        )
-        done += ITERATIONS_AT_ONCE
+    for done in count(0, ITERATIONS_AT_ONCE):
+        _iterate(pieces, moving, x, moments, done, label, *steps, path)
         yield from map(tuple, path.tolist())
 
 
 @compiled
 def _iterate(
-    constant: Constant,
+    pieces: Pieces,
     moving: Moving,
-    common: NDArray[np.floating],
-    switches: int,
     x: NDArray[np.float64],
     moments: NDArray[np.float64],
     done: int,
@@ -63,15 +48,11 @@ def _iterate(
     rate: float,
     is_adam: bool,
     path: NDArray[np.float64],
-) -> int:
-    """Fill ``path`` and update ``x`` and Adam's moments; returns how many units have switched."""
+) -> None:
+    """Fill ``path`` and update ``x`` and Adam's moments."""
     for iteration in range(len(path)):
-        if switches > MOST_SWITCHES:
-            moving.lines[:] = common
-            moving.on[:] = False
-            switches = 0
-        _, rise_x, rise_y, switched = slope_at(constant, moving, (x[0], x[1]), label)
-        switches += switched
+        reset_if_worn(pieces, moving)
+        _, rise_x, rise_y = slope_at(pieces, moving, (x[0], x[1]), label)
         for axis in range(2):
             gradient = -(rise_x if axis == 0 else rise_y)
             if is_adam:
@@ -79,7 +60,6 @@ def _iterate(
             else:
                 x[axis] -= rate * gradient
             path[iteration, axis] = x[axis]
-    return switches
 
 
 @compiled

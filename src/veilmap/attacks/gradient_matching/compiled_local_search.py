@@ -4,17 +4,14 @@ The neighbours of a point lie in the same linear piece or in an adjacent one, so
 them takes one product of a vector with the active columns of W_2, and no matrix product.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.compiled_regions import (
-    CompiledRegion,
-    Constant,
-    Moving,
-    cosine_at,
-)
+from veilmap.attacks.gradient_matching.compiled_regions import Moving, cosine_at, reset_if_worn
 from veilmap.attacks.gradient_matching.local_search import (
     CLOSER,
     NARROWER,
@@ -42,50 +39,38 @@ class CompiledLocalSearch:
     """For the updates of a matching in float64, under a network that is linear in pieces."""
 
     def __init__(self, matching: Matching) -> None:
-        updates = range(len(matching.gradient[0][0]))
-        self._regions = [CompiledRegion(Pieces.of(matching, update)) for update in updates]
+        pieces = [Pieces.of(matching, update) for update in range(len(matching.gradient[0]))]
+        self._regions = [(each, Moving.begin(each)) for each in pieces]
 
     def __call__(
         self, points: SearchPoints, most: int, exact: Tensor, bounds: Bounds
     ) -> SearchPoints:
         """As ``local_search``."""
-        ended = SearchPoints(*(values.clone() for values in vars(points).values()))
+        ended = SearchPoints(*(values.clone() for values in points))
+        arrays = [values.numpy() for values in ended]
         limits = exact.numpy(), *(each.numpy() for each in (bounds or _ANYWHERE))
-        arrays = [values.numpy() for values in vars(ended).values()]
         for update, region in enumerate(self._regions):
             for place in range(ended.cosines.shape[1]):
-                region.reset_if_worn()
-                state = [values[update, place : place + 1].reshape(-1) for values in arrays]
-                region.switches += _search(region.constant, region.moving, *state, most, *limits)
+                point = [values[update, place : place + 1].reshape(-1) for values in arrays]
+                _search(*region, tuple(point), most, limits)
         return ended
 
 
 @compiled
-def _search(
-    constant: Constant,
-    moving: Moving,
-    centre: Array,
-    width: Array,
-    widest: Array,
-    place: Array,
-    cosine: Array,
-    believed: NDArray[np.bool_],
-    most: int,
-    exact: Array,
-    low: Array,
-    high: Array,
-) -> int:
-    """The steps of one point, in place; returns how many units have switched."""
-    seen, switches = np.empty(9), 0
+def _search(pieces: Pieces, moving: Moving, point: Any, most: int, limits: Any) -> None:
+    """The steps of one of the ``SearchPoints``, in place."""
+    centre, width, widest, place, cosine, believed = point
+    exact, low, high = limits
+    reset_if_worn(pieces, moving)
+    seen = np.empty(9)
     for _ in range(most):
         if cosine[0] > -np.inf and (width <= exact).all():
             break
         highest = 0
         for k in range(9):
             x, y = _inside(centre + width * _AROUND[k], low, high)
-            seen[k], switched = cosine_at(constant, moving, x, y)
-            seen[k] = seen[k] if seen[k] >= 0 else -1.0  # NaN: far out a product may overflow
-            switches += switched
+            cosine_here = cosine_at(pieces, moving, x, y)
+            seen[k] = cosine_here if cosine_here >= 0 else -1.0  # NaN: a product overflows far out
             highest = k if seen[k] > seen[highest] else highest
         better = seen[highest] > cosine[0] - TIE
         if better:
@@ -101,7 +86,6 @@ def _search(
             centre[:] = place
         believed[0] = better and is_top
         width[:] = np.minimum(width * factor, widest)
-    return switches
 
 
 @compiled
@@ -114,10 +98,8 @@ def _inside(place: Array, low: Array, high: Array) -> tuple[float, float]:
 def _top(seen: Array) -> tuple[float, float, bool]:
     """The maximum of the paraboloid, in widths, and whether it lies among the nine."""
     slope_x, slope_y = (seen[_EAST] - seen[_WEST]) / 2, (seen[_NORTH] - seen[_SOUTH]) / 2
-    bend_x, bend_y = (
-        seen[_EAST] - 2 * seen[0] + seen[_WEST],
-        seen[_NORTH] - 2 * seen[0] + seen[_SOUTH],
-    )
+    bend_x = seen[_EAST] - 2 * seen[0] + seen[_WEST]
+    bend_y = seen[_NORTH] - 2 * seen[0] + seen[_SOUTH]
     twist = (seen[_NE] - seen[_SE] - seen[_NW] + seen[_SW]) / 4
     determinant = bend_x * bend_y - twist * twist
     x = (twist * slope_y - bend_y * slope_x) / determinant

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from veilmap.attacks.gradient_matching.regions import MOST_SWITCHES, Pieces
 from veilmap.model.compiling import compiled
-from veilmap.model.numba_activations import KINDS, RELU, SIGMOID, TANH
+from veilmap.model.numba_activations import RELU, SIGMOID, TANH
 
 Array = NDArray[np.floating]
 
@@ -20,24 +20,12 @@ Array = NDArray[np.floating]
 _SERIES = tuple(1 / factorial(k) for k in range(14))
 
 
-class Constant(NamedTuple):
-    """The contents of ``Pieces`` in the form that compiled loops take."""
-
-    kind: int
-    first: Array
-    first_leaked: Array
-    columns: Array
-    columns_leaked: Array
-    last: Array
-    last_leaked: Array
-    biases: Array  # b_3 and g_3
-
-
 class Moving(NamedTuple):
-    """The state at the place evaluated last, and working memory."""
+    """The linear piece around the place evaluated last, and working memory."""
 
     lines: Array  # (A, c)ᵀ, and beside it the same of u
     on: NDArray[np.bool_]
+    switches: NDArray[np.int64]  # how many since all units were off
     units: NDArray[np.int64]  # the numbers of those that are on
     hidden: Array  # h_1
     s: Array  # f(z_2),
@@ -46,6 +34,23 @@ class Moving(NamedTuple):
     delta_2: Array
     leaked: Array  # u
     pulled: Array  # W_2 D δ_1
+
+    @classmethod
+    def begin(cls, pieces: Pieces) -> "Moving":
+        """All units off."""
+        (units, width), dtype = pieces.weights.columns.shape, pieces.weights.columns.dtype
+        numbers = np.zeros(1, np.int64), np.zeros(units + 1, np.int64)
+        working = np.empty(units, dtype), *np.empty((6, width), dtype)
+        return cls(pieces.common.copy(), np.zeros(units, bool), *numbers, *working)
+
+
+@compiled
+def reset_if_worn(pieces: Pieces, moving: Moving) -> None:
+    """Start again from all units off after so many switches that rounding shows."""
+    if moving.switches[0] > MOST_SWITCHES:
+        moving.lines[:] = pieces.common
+        moving.on[:] = False
+        moving.switches[0] = 0
 
 
 @compiled
@@ -88,34 +93,30 @@ def _bend(kind: int, s: Array, slope: Array, bend: Array) -> None:
 
 
 @compiled
-def _switch(constant: Constant, lines: Array, unit: int, sign: Any) -> None:
+def _switch(pieces: Pieces, lines: Array, unit: int, sign: Any) -> None:
     """Add or subtract one unit's share of the constant terms."""
-    column, leaked = constant.columns[unit], constant.columns_leaked[unit]
+    column, leaked = pieces.weights.columns[unit], pieces.leaked.columns[unit]
     width = len(column)
     for row in range(3):
-        weight = sign * constant.first[row, unit]
-        weight_leaked = sign * constant.first_leaked[row, unit]
+        weight = sign * pieces.weights.first[row, unit]
+        weight_leaked = sign * pieces.leaked.first[row, unit]
         for j in range(width):
             lines[row, j] += weight * column[j]
             lines[row, width + j] += weight * leaked[j] + weight_leaked * column[j]
 
 
 @compiled
-def _enter(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int, int]:
-    """Update everything but δ_1 for the place (x, y).
-
-    Returns:
-        |h_1|² + 1, how many units are on, and how many have switched.
-    """
-    first, lines, hidden, on = constant.first, moving.lines, moving.hidden, moving.on
+def _enter(pieces: Pieces, moving: Moving, x: Any, y: Any) -> tuple[Any, int]:
+    """Update everything but δ_1 for the place (x, y); |h_1|² + 1, and how many units are on."""
+    first, lines, hidden, on = pieces.weights.first, moving.lines, moving.hidden, moving.on
     zero, one = first.dtype.type(0), first.dtype.type(1)
-    size_1, count, switches, width = one, 0, 0, len(constant.last)
+    size_1, count, width = one, 0, len(pieces.weights.last)
     for i in range(len(on)):
         z = first[0, i] * x + first[1, i] * y + first[2, i]
         if (z > 0) != on[i]:
             on[i] = z > 0
-            _switch(constant, lines, i, one if on[i] else -one)
-            switches += 1
+            _switch(pieces, lines, i, one if on[i] else -one)
+            moving.switches[0] += 1
         hidden[i] = z if on[i] else zero
         moving.units[count] = i
         count += on[i]
@@ -124,32 +125,32 @@ def _enter(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int
     for j in range(width):
         moving.s[j] = lines[0, j] * x + lines[1, j] * y + lines[2, j]
         moving.leaked[j] = lines[0, width + j] * x + lines[1, width + j] * y + lines[2, width + j]
-    _bend(constant.kind, moving.s, moving.slope, moving.bend)
+    _bend(pieces.activation, moving.s, moving.slope, moving.bend)
     for j in range(width):
-        moving.delta_2[j] = constant.last[j] * moving.slope[j]
-    return size_1, count, switches
+        moving.delta_2[j] = pieces.weights.last[j] * moving.slope[j]
+    return size_1, count
 
 
 @compiled
-def _products(constant: Constant, moving: Moving) -> tuple[Any, Any, Any, Any]:
+def _products(pieces: Pieces, moving: Moving) -> tuple[Any, Any, Any, Any]:
     """|s|² + 1, |δ_2|², F(x) and ⟨G, J(x)⟩."""
-    one = constant.last.dtype.type(1)
+    one = pieces.weights.last.dtype.type(1)
     square, square_2 = one, one - one
-    signal, inner = constant.biases[0], constant.biases[1]
-    for j in range(len(constant.last)):
+    signal, inner = pieces.weights.last_bias[0], pieces.leaked.last_bias[0]
+    for j in range(len(pieces.weights.last)):
         s, delta_2 = moving.s[j], moving.delta_2[j]
         square += s * s
         square_2 += delta_2 * delta_2
-        signal += constant.last[j] * s
-        inner += constant.last_leaked[j] * s + delta_2 * moving.leaked[j]
+        signal += pieces.weights.last[j] * s
+        inner += pieces.leaked.last[j] * s + delta_2 * moving.leaked[j]
     return square, square_2, signal, inner
 
 
 @compiled
-def _four(constant: Constant, moving: Moving, units: Any) -> tuple[Any, Any, Any, Any]:
+def _four(pieces: Pieces, moving: Moving, units: Any) -> tuple[Any, Any, Any, Any]:
     """δ_1 of four units, so that δ_2 is read once for all of them."""
     a, b, c, d = units
-    columns, delta_2 = constant.columns, moving.delta_2
+    columns, delta_2 = pieces.weights.columns, moving.delta_2
     zero = delta_2.dtype.type(0)
     of_a, of_b, of_c, of_d = zero, zero, zero, zero
     for j in range(len(delta_2)):
@@ -161,9 +162,9 @@ def _four(constant: Constant, moving: Moving, units: Any) -> tuple[Any, Any, Any
 
 
 @compiled
-def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> Any:
+def _pull_back(pieces: Pieces, moving: Moving, count: int, whole: bool) -> Any:
     """|δ_1|², and W_2 D δ_1 if ``whole``."""
-    columns, pulled, units = constant.columns, moving.pulled, moving.units
+    columns, pulled, units = pieces.weights.columns, moving.pulled, moving.units
     zero = pulled.dtype.type(0)
     square_1 = zero
     pulled[:] = zero
@@ -171,7 +172,7 @@ def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> A
         # The last group may have fewer than four: the last unit fills it up, with weight 0.
         a, b = units[n], units[min(n + 1, count - 1)]
         c, d = units[min(n + 2, count - 1)], units[min(n + 3, count - 1)]
-        of_a, of_b, of_c, of_d = _four(constant, moving, (a, b, c, d))
+        of_a, of_b, of_c, of_d = _four(pieces, moving, (a, b, c, d))
         of_b = of_b if n + 1 < count else zero
         of_c = of_c if n + 2 < count else zero
         of_d = of_d if n + 3 < count else zero
@@ -186,15 +187,15 @@ def _pull_back(constant: Constant, moving: Moving, count: int, whole: bool) -> A
 
 @compiled
 def slope_at(
-    constant: Constant, moving: Moving, place: tuple[float, float], label: float
-) -> tuple[float, float, float, int]:
-    """cos(∇w, ∇w'), its derivatives in x and in y, and how many units have switched."""
-    first, last, lines = constant.first, constant.last, moving.lines
+    pieces: Pieces, moving: Moving, place: tuple[float, float], label: float
+) -> tuple[float, float, float]:
+    """cos(∇w, ∇w'), and its derivatives in x and in y."""
+    first, last, lines = pieces.weights.first, pieces.weights.last, moving.lines
     zero, one = first.dtype.type(0), first.dtype.type(1)
     x, y = first.dtype.type(place[0]), first.dtype.type(place[1])
-    size_1, count, switches = _enter(constant, moving, x, y)
-    square, square_2, signal, inner = _products(constant, moving)
-    square_1 = _pull_back(constant, moving, count, True)
+    size_1, count = _enter(pieces, moving, x, y)
+    square, square_2, signal, inner = _products(pieces, moving)
+    square_1 = _pull_back(pieces, moving, count, True)
     delta_2, pulled, width = moving.delta_2, moving.pulled, len(last)
 
     size = one + x * x + y * y
@@ -206,7 +207,7 @@ def slope_at(
     for j in range(width):
         pull = moving.leaked[j] - share * (size_1 * delta_2[j] + size * pulled[j])
         pull *= last[j] * moving.bend[j]
-        pull += moving.slope[j] * (constant.last_leaked[j] - share * moving.s[j])
+        pull += moving.slope[j] * (pieces.leaked.last[j] - share * moving.s[j])
         rise_x += lines[0, j] * pull + lines[0, width + j] * delta_2[j]
         rise_y += lines[1, j] * pull + lines[1, width + j] * delta_2[j]
     for i in range(len(moving.hidden)):
@@ -214,46 +215,14 @@ def slope_at(
         rise_y -= share * square_2 * first[1, i] * moving.hidden[i]
     rise_x -= share * square_1 * x
     rise_y -= share * square_1 * y
-    return scale * inner, scale * rise_x, scale * rise_y, switches
+    return scale * inner, scale * rise_x, scale * rise_y
 
 
 @compiled
-def cosine_at(constant: Constant, moving: Moving, x: Any, y: Any) -> tuple[Any, int]:
-    """|cos(G, J)|, and how many units have switched."""
-    size_1, count, switches = _enter(constant, moving, x, y)
-    square, square_2, _, inner = _products(constant, moving)
-    square_1 = _pull_back(constant, moving, count, False)
+def cosine_at(pieces: Pieces, moving: Moving, x: Any, y: Any) -> Any:
+    """|cos(G, J)|."""
+    size_1, count = _enter(pieces, moving, x, y)
+    square, square_2, _, inner = _products(pieces, moving)
+    square_1 = _pull_back(pieces, moving, count, False)
     squared_norm = square + square_2 * size_1 + square_1 * (1 + x * x + y * y)
-    return abs(inner) / sqrt(squared_norm), switches
-
-
-class CompiledRegion:
-    """The linear piece around a moving location, and what is constant there."""
-
-    def __init__(self, pieces: Pieces) -> None:
-        self._pieces, dtype = pieces, pieces.last.dtype
-        self.constant = Constant(
-            KINDS[pieces.activation],
-            pieces.first,
-            pieces.first_leaked,
-            pieces.columns,
-            pieces.columns_leaked,
-            pieces.last,
-            pieces.last_leaked,
-            np.array([pieces.last_bias, pieces.last_bias_leaked], dtype),
-        )
-        units, width = pieces.columns.shape
-        self.moving = Moving(
-            pieces.common.copy(),
-            np.zeros(units, bool),
-            np.zeros(units + 1, np.int64),
-            np.empty(units, dtype),
-            *np.empty((6, width), dtype),
-        )
-        self.switches = 0
-
-    def reset_if_worn(self) -> None:
-        """Start again from all units off after so many switches that rounding shows."""
-        if self.switches > MOST_SWITCHES:
-            self.moving.lines[:], self.moving.on[:] = self._pieces.common, False
-            self.switches = 0
+    return abs(inner) / sqrt(squared_norm)

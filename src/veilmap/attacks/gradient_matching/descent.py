@@ -2,28 +2,27 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from torch import Tensor
 
 from veilmap.attacks.gradient_matching.batched_descent import descend_batched
-from veilmap.attacks.gradient_matching.matching import Matching
-from veilmap.attacks.gradient_matching.objective import Objective, piecewise
-from veilmap.attacks.gradient_matching.optimisers import Optimiser
+from veilmap.attacks.gradient_matching.matching import Matching, Objective
+from veilmap.attacks.gradient_matching.objective import piecewise
+from veilmap.attacks.gradient_matching.optimisers import MakeOptimiser
 from veilmap.attacks.gradient_matching.regions import Pieces, Region
-from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
+from veilmap.attacks.gradient_matching.trajectory import Location, StoppingCriteria, Trajectory
 
 # From the pieces, the start, the label and an optimiser to the locations, without an end.
-Iterates = Callable[
-    [Pieces, tuple[float, float], float, Callable[[], Optimiser]], Iterator[tuple[float, float]]
-]
+Iterates = Callable[[Pieces, Location, float, MakeOptimiser], Iterator[Location]]
 
 
 def descend(
     matching: Objective,
     x: Tensor,
     label: float,
-    optimiser: Callable[[], Optimiser],
+    optimiser: MakeOptimiser,
     criteria: StoppingCriteria,
     *,
     keep_path: bool = False,
@@ -43,10 +42,9 @@ def descend(
     else:
         descend_batched(sloped, trajectories, label, optimiser, on_done)
     ends = matching.tensor([[each.xy_std for each in row] for row in trajectories])
-    cosines = matching.at(ends).with_label(matching.tensor(label)).tolist()
-    for row, found in zip(trajectories, cosines, strict=True):
-        for each, cosine in zip(row, found, strict=True):
-            each.cosine = cosine
+    cosines = matching.at(ends).with_label(matching.tensor(label)).flatten().tolist()
+    for each, cosine in zip(chain(*trajectories), cosines, strict=True):
+        each.cosine = cosine
     return trajectories
 
 
@@ -54,7 +52,7 @@ def descend_one_by_one(
     matching: Matching,
     trajectories: Sequence[Sequence[Trajectory]],
     label: float,
-    optimiser: Callable[[], Optimiser],
+    optimiser: MakeOptimiser,
     on_done: Callable[[int], None],
 ) -> None:
     """Run each trajectory to its end before the next, so that its data stay in the cache."""
@@ -62,24 +60,18 @@ def descend_one_by_one(
     for update, row in enumerate(trajectories):
         pieces = Pieces.of(matching, update)
         for each in row:
-            _run(each, iterates(pieces, each.xy_std, label, optimiser))
+            before = time.perf_counter()
+            places = iterates(pieces, each.xy_std, label, optimiser)
+            with np.errstate(all="ignore"):  # far beyond any map
+                while each.running:
+                    each.move(*next(places))
+            each.seconds = time.perf_counter() - before
         on_done(1)
 
 
-def _run(trajectory: Trajectory, iterates: Iterator[tuple[float, float]]) -> None:
-    before = time.perf_counter()
-    with np.errstate(all="ignore"):  # far beyond any map
-        while trajectory.running:
-            trajectory.move(*next(iterates))
-    trajectory.seconds = time.perf_counter() - before
-
-
 def _iterates(
-    pieces: Pieces,
-    start: tuple[float, float],
-    label: float,
-    optimiser: Callable[[], Optimiser],
-) -> Iterator[tuple[float, float]]:
+    pieces: Pieces, start: Location, label: float, optimiser: MakeOptimiser
+) -> Iterator[Location]:
     """The locations of a descent from its start, without an end."""
     region, along_x, along_y, (x, y) = Region(pieces), optimiser(), optimiser(), start
     while True:

@@ -7,6 +7,7 @@ decides that sign. Tests compare this with the line-by-line version in ``referen
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import hypot, isfinite
 
 import numpy as np
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.descent import descend
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg, PrecisionName
-from veilmap.attacks.gradient_matching.objective import Objective, objective
-from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, Optimiser, OptimiserName
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.objective import objective
+from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
-from veilmap.attacks.leak import leaked_gradient, same_start
+from veilmap.attacks.leak import leaked_gradient, starting_weights
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import SideKnowledge
@@ -72,34 +74,26 @@ class _Descents:
         self, observations: Sequence[Observation], last: Mapping[str, NDArray[np.float64]]
     ) -> list[list[Reconstruction]]:
         """The reconstructions of each update, one per start; ``last`` are the users' latest."""
-        known = self.given.header.side_knowledge
-        scaler = known.scaler
+        known, dlg = self.given.header.side_knowledge, self.dlg
+        scaler, offset_dbm = known.scaler, known.label_offset_dbm
+        label_dbm = offset_dbm or TYPICAL_RSRP_DBM if dlg.label_dbm is None else dlg.label_dbm
+        rate = dlg.learning_rate or LEARNING_RATES[dlg.optimiser]
         starts_m = np.stack(
-            [
-                self.dlg.start.points(known.area, each.round, last.get(each.user))
-                for each in observations
-            ]
+            [dlg.start.points(known.area, each.round, last.get(each.user)) for each in observations]
         )
         finished = descend(
             self._matching(observations),
-            torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[self.dlg.precision]),
-            self._label_dbm(known.label_offset_dbm) - known.label_offset_dbm,
-            self._optimiser,
+            torch.from_numpy(scaler.finely(starts_m)).to(_PRECISIONS[dlg.precision]),
+            label_dbm - offset_dbm,
+            partial(OPTIMISERS[dlg.optimiser], rate),
             self._criteria(known),
-            keep_path=self.dlg.keep_path,
+            keep_path=dlg.keep_path,
             on_done=self.given.on_done,
         )
         return [
-            [
-                _reconstruction(scaler, each, found, start)
-                for start, found in enumerate(trajectories)
-            ]
+            [_reconstruction(scaler, each, *found) for found in enumerate(trajectories)]
             for each, trajectories in zip(observations, finished, strict=True)
         ]
-
-    def _optimiser(self) -> Optimiser:
-        name = self.dlg.optimiser
-        return OPTIMISERS[name](self.dlg.learning_rate or LEARNING_RATES[name])
 
     def _criteria(self, known: SideKnowledge) -> StoppingCriteria:
         centre_m, diagonal_m = known.area.centre_m, hypot(known.area.width_m, known.area.height_m)
@@ -114,34 +108,25 @@ class _Descents:
         )
 
     def _matching(self, observations: Sequence[Observation]) -> Objective:
-        weights = [
-            each.weights_before if self.dlg.weights == "before" else each.weights_after
-            for each in observations
-        ]
-        together = all(same_start(each, observations[0]) for each in observations)
-        if self.dlg.weights == "before" and together:
-            weights = weights[:1]
+        if self.dlg.weights == "before":
+            weights = starting_weights(observations)
+        else:
+            weights = [each.weights_after for each in observations]
         gradients = [leaked_gradient(each) for each in observations]
         device = torch_device(self.given.device)
-        rows, leaked = (torch.from_numpy(np.stack(each)) for each in (weights, gradients))
-        return objective(self.given.header, rows.to(device).double(), leaked.to(device))
-
-    def _label_dbm(self, label_offset_dbm: float) -> float:
-        if self.dlg.label_dbm is not None:
-            return self.dlg.label_dbm
-        return label_offset_dbm or TYPICAL_RSRP_DBM
+        rows = torch.from_numpy(np.stack(weights)).to(device).double()
+        leaked = torch.from_numpy(np.stack(gradients)).to(device)
+        return objective(self.given.header, rows, leaked)
 
 
 def _reconstruction(
-    scaler: Scaler, observation: Observation, trajectory: Trajectory, start: int
+    scaler: Scaler, observation: Observation, start: int, trajectory: Trajectory
 ) -> Reconstruction:
     if not leaked_gradient(observation).any():
         return replace(Reconstruction.nothing(observation), start=start)
     with np.errstate(over="ignore"):  # far beyond any map
-        xy_m = scaler.metres(np.array(trajectory.xy_std))
-        path_m = (
-            None if trajectory.path_std is None else scaler.metres(np.array(trajectory.path_std))
-        )
+        xy_m, path = scaler.metres(np.array(trajectory.xy_std)), trajectory.path_std
+        path_m = None if path is None else scaler.metres(np.array(path))
     return Reconstruction.of(
         observation,
         xy_m,

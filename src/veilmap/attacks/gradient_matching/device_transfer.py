@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.objective import Objective, objective
-from veilmap.attacks.leak import same_start
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.objective import objective
+from veilmap.attacks.leak import same_start, starting_weights
 from veilmap.bounded_executor import map_bounded
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
@@ -78,9 +79,8 @@ def _chunks(observations: Sequence[Observation], most: int) -> Iterator[list[Obs
 
 
 def _transfer(chunk: Sequence[Observation], copy: Copy) -> UpdatesOnDevice:
-    shared = len(chunk) == 1 or same_start(*chunk[:2])
-    before = [each.weights_before for each in (chunk[:1] if shared else chunk)]
-    return UpdatesOnDevice(chunk, copy(before), copy([each.weights_after for each in chunk]))
+    before, after = starting_weights(chunk), [each.weights_after for each in chunk]
+    return UpdatesOnDevice(chunk, copy(before), copy(after))
 
 
 class _ToGpu:

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Literal, get_args
 
-from veilmap.attacks.attack import AttackInput, reads_gradients
+from veilmap.attacks.attack import AttackInput, not_positive, reads_gradients
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.side_knowledge import Header
+from veilmap.errors import UserError, refuse, unknown_choice
 from veilmap.model.device import DeviceName
 
 # An update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has memory
@@ -55,6 +53,7 @@ class Dlg:
     precision: PrecisionName = "double"
     keep_path: bool = False
     name = "dlg"
+    reads = staticmethod(reads_gradients)
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -66,17 +65,14 @@ class Dlg:
             yield unknown_choice("weights", self.weights, ("before", "after"))
         if self.precision not in get_args(PrecisionName):
             yield unknown_choice("precision", self.precision, get_args(PrecisionName))
-        positive = {
-            "learning_rate": 1.0 if self.learning_rate is None else self.learning_rate,
-            "max_iterations": self.max_iterations,
-            "still_m": self.still_m,
-            "far": min(self.far, 1e9),
-            "circling_m": 1.0 if self.circling_m is None else self.circling_m,
-            "still_iterations": self.still_iterations,
-        }
-        for name, value in positive.items():
-            if not (isfinite(value) and value > 0):
-                yield out_of_range(name, "above 0", value)
+        yield from not_positive(
+            learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
+            max_iterations=self.max_iterations,
+            still_m=self.still_m,
+            far=min(self.far, 1e9),
+            circling_m=1.0 if self.circling_m is None else self.circling_m,
+            still_iterations=self.still_iterations,
+        )
 
     @property
     def oracle(self) -> bool:
@@ -87,10 +83,6 @@ class Dlg:
     def all_at_once(self) -> bool:
         """Strategy (iii) needs the results of earlier rounds."""
         return isinstance(self.start, PreviousResult)
-
-    def reads(self, header: Header) -> bool:
-        """Whether updates are of weights of a differentiable model."""
-        return reads_gradients(header)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update and start; on a GPU all of them descend together."""

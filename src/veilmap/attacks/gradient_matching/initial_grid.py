@@ -22,7 +22,7 @@ class InitialGrid:
 
     @classmethod
     def over(
-        cls, known: SideKnowledge, side: int, frame_side: int, *, inside: bool = False
+        cls, known: SideKnowledge, side: int, frame_side: int, *, inside: bool
     ) -> "InitialGrid":
         """``side`` candidates along a side of the area, ``frame_side`` along that of a frame."""
         low, high = corners(known).numpy()

@@ -5,13 +5,13 @@ paraboloid has a maximum nearby, the next step is centred there; otherwise, most
 a ReLU, on the best of the nine.
 """
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from veilmap.attacks.gradient_matching.objective import Objective
+from veilmap.attacks.gradient_matching.matching import Objective
 
 # The centre first, so that a tie does not move the point; then around it.
 STENCIL = [(0, 0), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)]
@@ -25,8 +25,7 @@ RIDGE = 1e-9
 Bounds = tuple[Tensor, Tensor] | None
 
 
-@dataclass(frozen=True)
-class SearchPoints:
+class SearchPoints(NamedTuple):
     """The state of a local search: some points of each update, standardised, in float64.
 
     Attributes:
@@ -64,31 +63,22 @@ class SearchPoints:
 
     def of(self, some: Tensor) -> "SearchPoints":
         """Only some updates."""
-        return SearchPoints(*(values[some] for values in vars(self).values()))
+        return SearchPoints(*(values[some] for values in self))
 
     def where(self, left: Tensor, theirs: "SearchPoints") -> "SearchPoints":
         """Theirs for the points that ``left`` marks (updates, points)."""
-        pairs = zip(vars(self).values(), vars(theirs).values(), strict=True)
-        return SearchPoints(
-            *(
-                torch.where(left if old.ndim == 2 else left[..., None], new, old)
-                for old, new in pairs
-            )
-        )
+        pairs = zip(self, theirs, strict=True)
+        marked = ((left if old.ndim == 2 else left[..., None], new, old) for old, new in pairs)
+        return SearchPoints(*(torch.where(*each) for each in marked))
 
     def put(self, some: Tensor, theirs: "SearchPoints") -> "SearchPoints":
         """These with some updates replaced."""
-        pairs = zip(vars(self).values(), vars(theirs).values(), strict=True)
+        pairs = zip(self, theirs, strict=True)
         return SearchPoints(*(ours.index_put((some,), new) for ours, new in pairs))
 
 
-class LocalSearch(Protocol):
-    """An implementation of the local search for the updates of one matching."""
-
-    def __call__(
-        self, points: SearchPoints, most: int, exact: Tensor, bounds: Bounds
-    ) -> SearchPoints:
-        """At most ``most`` steps of each point, until its widths are at most ``exact``."""
+# ``local_search`` for the updates of one matching, in whatever way.
+LocalSearch = Callable[[SearchPoints, int, Tensor, Bounds], SearchPoints]
 
 
 def local_search(

@@ -1,38 +1,11 @@
 """Which way to compute the objective of Algorithm 2 suits a map family."""
 
-from typing import Any, Protocol
-
-import torch
 from torch import Tensor
 
 from veilmap.attacks.gradient_matching.autodiff_matching import AutodiffMatching
-from veilmap.attacks.gradient_matching.matching import Match, Matching
+from veilmap.attacks.gradient_matching.matching import Matching, Objective
 from veilmap.federation.map_family import Differentiable
 from veilmap.federation.side_knowledge import Header
-
-
-class Objective(Protocol):
-    """The objective for several updates at once, on one device in one precision."""
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The precision."""
-
-    @property
-    def device(self) -> torch.device:
-        """Where it is computed."""
-
-    def to(self, dtype: torch.dtype) -> "Objective":
-        """The same in another precision."""
-
-    def tensor(self, values: Any) -> Tensor:
-        """Numbers in this precision, on this device."""
-
-    def keep(self, updates: Tensor) -> "Objective":
-        """Only some of the updates."""
-
-    def at(self, x: Tensor) -> Match:
-        """The match at the candidates ``x`` (updates, points, 2), differentiable in them."""
 
 
 def objective(header: Header, weights: Tensor, gradients: Tensor) -> Objective:

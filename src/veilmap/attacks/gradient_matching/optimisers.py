@@ -1,7 +1,7 @@
 """Optimisers, for one coordinate as a number or for many dummy locations as a tensor."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -11,15 +11,6 @@ DECAY, SQUARE_DECAY, LEAST = 0.9, 0.999, 1e-8
 
 OptimiserName = Literal["sgd", "adam"]
 Place = TypeVar("Place", float, "Tensor")
-
-
-class Optimiser(Protocol):
-    """x' ← step(x', ∇D), each coordinate by itself."""
-
-    learning_rate: float
-
-    def step(self, x: Place, gradient: Place) -> Place:
-        """The next dummy locations."""
 
 
 class Sgd:
@@ -55,4 +46,7 @@ class Adam:
         return moved
 
 
-OPTIMISERS: dict[OptimiserName, Callable[[float], Optimiser]] = {"sgd": Sgd, "adam": Adam}
+# x' ← step(x', ∇D), each coordinate by itself.
+Optimiser = Sgd | Adam
+MakeOptimiser = Callable[[], Optimiser]
+OPTIMISERS: dict[OptimiserName, type[Optimiser]] = {"sgd": Sgd, "adam": Adam}

@@ -25,15 +25,13 @@ from veilmap.attacks.gradient_matching.local_search import (
     cosines_at,
     local_search,
 )
-from veilmap.attacks.gradient_matching.objective import Objective, piecewise
+from veilmap.attacks.gradient_matching.matching import Objective
+from veilmap.attacks.gradient_matching.objective import piecewise
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import torch_device
 from veilmap.model.network import Network
-
-Places = NDArray[np.float64]
 
 # A unit is a crease across the plane. With many units per layer each crease is small and the
 # objective smooth; with few it is rough, and a finer grid is cheap.
@@ -59,18 +57,18 @@ _ROUGH = _Effort(32, 16, (24, 12, 4, 2))
 def find_optima(search: Search, given: AttackInput) -> list[Reconstruction]:
     """One reconstruction per update."""
     header, device = given.header, torch_device(given.device)
-    finder, scaler = _Finder(search, header, device), header.side_knowledge.scaler
+    finder = _Finder(search, header, device)
     found: list[Reconstruction] = []
     before = time.perf_counter()
     for chunk in transferred(given.observations, device):
-        places, cosines = finder.find(chunk.objective(header))
-        seconds = (time.perf_counter() - before) / len(places)
-        places_m = scaler.metres(places)
-        found += [
-            _reconstruction(each, xy_m, cosine, seconds)
-            for each, xy_m, cosine in zip(chunk.observations, places_m, cosines, strict=True)
-        ]
-        given.on_done(len(places))
+        places_m, cosines = finder.find(chunk.objective(header))
+        seconds = (time.perf_counter() - before) / len(cosines)
+        for each, xy_m, cosine in zip(chunk.observations, places_m, cosines, strict=True):
+            if cosine:
+                found.append(Reconstruction.of(each, xy_m, cosine=cosine, seconds=seconds))
+            else:  # it is 0 everywhere
+                found.append(Reconstruction.nothing(each))
+        given.on_done(len(cosines))
         before = time.perf_counter()
     return found
 
@@ -82,26 +80,25 @@ class _Finder:
         known = header.side_knowledge
         units = header.map.hidden if isinstance(header.map, Network) else (0,)
         effort = _SMOOTH if min(units) >= SMOOTH_UNITS else _ROUGH
-        self._counts = effort.points
-        self._grid = InitialGrid.over(known, effort.side, effort.frame_side, inside=search.inside)
-        self._grid = self._grid.to(device)
+        self._scaler, self._counts = known.scaler, effort.points
+        grid = InitialGrid.over(known, effort.side, effort.frame_side, inside=search.inside)
+        self._grid = grid.to(device)
         scale_m = torch.tensor(known.scaler.scale_m, dtype=torch.float64, device=device)
         self._exact = search.exact_m / scale_m
         self._bounds = tuple(corners(known).to(device)) if search.inside else None
 
-    def find(self, matching: Objective) -> tuple[Places, list[float]]:
-        """The best dummy location of each update, standardised, and the cosine there."""
+    def find(self, matching: Objective) -> tuple[NDArray[np.float64], list[float]]:
+        """The best dummy location of each update in metres, and the cosine there."""
         single = matching.to(torch.float32)
         seen = cosines_at(single, self._grid.places[None])
         places, widths = self._grid.best(seen, self._counts[0])
-        for search, count, steps in zip(
-            _searches(matching, single), self._counts, STEPS, strict=True
-        ):
+        stages = zip(_searches(matching, single), self._counts, STEPS, strict=True)
+        for search, count, steps in stages:
             points = SearchPoints.at(places[:, :count], widths[:, :count])
             points = search(points, steps, self._exact, self._bounds)
             places, widths = points.ranked()
         found, cosines = points.winners()
-        return found.cpu().numpy(), cosines.tolist()
+        return self._scaler.metres(found.cpu().numpy()), cosines.tolist()
 
 
 def _searches(matching: Objective, single: Objective) -> list[LocalSearch]:
@@ -113,11 +110,3 @@ def _searches(matching: Objective, single: Objective) -> list[LocalSearch]:
 
             precise = CompiledLocalSearch(dense)
     return [partial(local_search, single), precise, precise, precise]
-
-
-def _reconstruction(
-    observation: Observation, xy_m: Places, cosine: float, seconds: float
-) -> Reconstruction:
-    if not cosine:  # it is 0 everywhere
-        return Reconstruction.nothing(observation)
-    return Reconstruction.of(observation, xy_m, cosine=cosine, seconds=seconds)

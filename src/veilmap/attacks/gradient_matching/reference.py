@@ -27,7 +27,7 @@ def cosine(
 
 
 @dataclass(frozen=True)
-class Path:
+class ReferencePath:
     """x'_0 … x'_m (standardised), and the cosine at each but the last."""
 
     xy_std: NDArray[np.float64]
@@ -43,7 +43,7 @@ def algorithm_2(
     learning_rate: float,
     iterations: int,
     optimiser: type[torch.optim.SGD] | type[torch.optim.Adam] = torch.optim.SGD,
-) -> Path:
+) -> ReferencePath:
     """The dummy location through ``iterations`` steps from ``start`` = (x'_0, y'_0)."""
     w = torch.tensor(np.asarray(weights, np.float64), requires_grad=True)
     target = torch.tensor(np.asarray(gradient, np.float64))
@@ -58,4 +58,4 @@ def algorithm_2(
         steps.step()  # line 5
         path.append(x.detach().numpy().copy())
         cosines.append(match.item())
-    return Path(np.array(path), np.array(cosines))
+    return ReferencePath(np.array(path), np.array(cosines))

@@ -1,13 +1,11 @@
 """The global optimum of Algorithm 2's objective: a search in the plane, no descent."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
 from veilmap.attacks.attack import AttackInput, reads_gradients
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import UserError, out_of_range, refuse
-from veilmap.federation.side_knowledge import Header
+from veilmap.errors import out_of_range
 
 
 @dataclass(frozen=True)
@@ -24,17 +22,11 @@ class Search:
     exact_m: float = 0.01
     name = "search"
     oracle = False
+    reads = staticmethod(reads_gradients)
 
     def __post_init__(self) -> None:
-        refuse(self._faults())
-
-    def _faults(self) -> Iterator[UserError]:
         if not 0 < self.exact_m < inf:
-            yield out_of_range("exact_m", "above 0 metres", self.exact_m)
-
-    def reads(self, header: Header) -> bool:
-        """Whether updates are of weights of a differentiable model."""
-        return reads_gradients(header)
+            raise out_of_range("exact_m", "above 0 metres", self.exact_m)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update; a GPU searches for thousands of them at once."""

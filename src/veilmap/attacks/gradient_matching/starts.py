@@ -1,6 +1,6 @@
 """Where Algorithm 2 starts: the strategies (i), (ii) and (iii) of the paper."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.area import Area
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.attacks.attack import not_positive
+from veilmap.errors import refuse
 from veilmap.streams import stream
 
 Points = NDArray[np.float64]
@@ -33,7 +34,7 @@ class RandomStarts:
     oracle = False
 
     def __post_init__(self) -> None:
-        refuse(_faults(count=self.count))
+        refuse(not_positive(count=self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """The same numbers for the same seed and round."""
@@ -51,7 +52,7 @@ class GridStarts:
     oracle = False
 
     def __post_init__(self) -> None:
-        refuse(_faults(side_m=self.side_m, count=1 if self.count is None else self.count))
+        refuse(not_positive(side_m=self.side_m, count=1 if self.count is None else self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """The same squares in every round, as in the paper's study of several rounds."""
@@ -73,7 +74,7 @@ class NearCentroid:
     oracle = True
 
     def __post_init__(self) -> None:
-        refuse(_faults(std_m=self.std_m, count=self.count))
+        refuse(not_positive(std_m=self.std_m, count=self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """Around the centroid of this round."""
@@ -96,9 +97,3 @@ class PreviousResult:
         if previous_m is None or not area.contains(previous_m):
             previous_m = area.centre_m + 0.01 * np.array([area.width_m, area.height_m])
         return previous_m.reshape(1, 2)
-
-
-def _faults(**numbers: float) -> Iterator[UserError]:
-    for name, value in numbers.items():
-        if not value > 0 or not np.isfinite(value):
-            yield out_of_range(name, "above 0", value)

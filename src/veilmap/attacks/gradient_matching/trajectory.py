@@ -8,6 +8,8 @@ from veilmap.attacks.reconstruction import Outcome
 # Long compared with jumping back and forth across a crease, which takes a few iterations.
 CIRCLING_ITERATIONS = 500
 
+Location = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class StoppingCriteria:
@@ -24,15 +26,15 @@ class StoppingCriteria:
             mean over the previous 500; None disables the criterion, as the algorithm is written.
     """
 
-    scale_m: tuple[float, float]
+    scale_m: Location
     still_m: float
     still_iterations: int
     max_iterations: int
-    middle_std: tuple[float, float]
+    middle_std: Location
     far_m: float
     circling_m: float | None = None
 
-    def distance_m(self, one_std: tuple[float, float], other_std: tuple[float, float]) -> float:
+    def distance_m(self, one_std: Location, other_std: Location) -> float:
         """Between two standardised places."""
         return hypot(
             (one_std[0] - other_std[0]) * self.scale_m[0],
@@ -54,14 +56,15 @@ class Trajectory:
     """
 
     def __init__(
-        self, xy_std: tuple[float, float], criteria: StoppingCriteria, *, keep_path: bool = False
+        self, xy_std: Location, criteria: StoppingCriteria, *, keep_path: bool = False
     ) -> None:
         self.xy_std, self.cosine = xy_std, nan
         self.iterations, self.seconds = 0, 0.0
         self.running, self.outcome = True, Outcome.OUT_OF_ITERATIONS
         self.path_std = [xy_std] if keep_path else None
         self._criteria, self._still = criteria, 0
-        self._window = _Window(criteria)
+        # The sum of the locations in this window of iterations, and the mean over the previous one.
+        self._sum, self._before = (0.0, 0.0), (nan, nan)
 
     def move(self, x: float, y: float) -> None:
         """One iteration to (x, y); it may be the last."""
@@ -84,25 +87,16 @@ class Trajectory:
             return Outcome.FAR_AWAY
         if self._still >= criteria.still_iterations:
             return Outcome.CONVERGED
-        if criteria.circling_m is not None and self._window.circles(
-            self.xy_std, criteria.circling_m
-        ):
+        if criteria.circling_m is not None and self._moved_m() < criteria.circling_m:
             return Outcome.CIRCLING
         return Outcome.OUT_OF_ITERATIONS if self.iterations >= criteria.max_iterations else None
 
-
-class _Window:
-    """The mean location of the current window of iterations, and of the previous one."""
-
-    def __init__(self, criteria: StoppingCriteria) -> None:
-        self._criteria, self._before = criteria, (nan, nan)
-        self._count, self._x, self._y = 0, 0.0, 0.0
-
-    def circles(self, xy_std: tuple[float, float], circling_m: float) -> bool:
-        """Whether this location completes a window whose mean is close to the previous one's."""
-        self._count, self._x, self._y = self._count + 1, self._x + xy_std[0], self._y + xy_std[1]
-        if self._count < CIRCLING_ITERATIONS:
-            return False
-        before, self._before = self._before, (self._x / self._count, self._y / self._count)
-        self._count, self._x, self._y = 0, 0.0, 0.0
-        return self._criteria.distance_m(before, self._before) < circling_m
+    def _moved_m(self) -> float:
+        """How far the mean over a window has moved; NaN while the window is not complete."""
+        x, y = self._sum[0] + self.xy_std[0], self._sum[1] + self.xy_std[1]
+        if self.iterations % CIRCLING_ITERATIONS:
+            self._sum = x, y
+            return nan
+        before, self._before = self._before, (x / CIRCLING_ITERATIONS, y / CIRCLING_ITERATIONS)
+        self._sum = 0.0, 0.0
+        return self._criteria.distance_m(before, self._before)

@@ -6,9 +6,6 @@ steepest column, or has finished with its penalty and proceeds to the next. An u
 finished with all penalties leaves the batch.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-
 import torch
 from torch import Tensor
 
@@ -40,7 +37,7 @@ def sparse_fits(
         (updates, penalties, candidates).
     """
     found = equations.b.new_zeros(*penalties.shape, equations.b.shape[1])
-    fits = _Fits.begin(equations, penalties, signed, start)
+    fits = _Fits(equations, penalties, signed, start)
     for _ in range(0, _MOST_STEPS * found[0].numel() + 1, _STEPS_AT_ONCE):
         for _ in range(_STEPS_AT_ONCE):
             fits.step(found)
@@ -48,68 +45,44 @@ def sparse_fits(
         if not len(going):
             break
         if 2 * len(going) <= len(fits.level):
-            fits = fits.keep(going)
+            fits.keep(going)
         fits.regroup()
     return found
 
 
-@dataclass
 class _Fits:
     """The active columns of each update in slots, some of which are free; all tensors by update."""
 
-    number: Tensor  # of the update, among all
-    equations: Equations
-    penalties: Tensor
-    signed: bool
-    jitter: Tensor
-    flat: Tensor
-    level: Tensor  # the index of the current penalty
-    columns: Tensor  # (updates, slots), as are the next three
-    c: Tensor
-    signs: Tensor
-    taken: Tensor
-    refused: Tensor  # (updates, candidates): columns that depend on others
-    rows: Tensor  # (updates, slots, candidates): of K
-    groups: Sequence[tuple[Tensor, int]] = ()  # updates, and how many slots they use
-
-    @classmethod
-    def begin(
-        cls, equations: Equations, penalties: Tensor, signed: bool, start: Tensor | None
-    ) -> "_Fits":
+    def __init__(
+        self, equations: Equations, penalties: Tensor, signed: bool, start: Tensor | None
+    ) -> None:
         b = equations.b
+        self.equations, self.penalties, self.signed = equations, penalties, signed
+        self.number = torch.arange(len(b), device=b.device)  # of the update, among all
+        self.level = torch.zeros_like(self.number)  # the index of the current penalty
+        self.jitter, self.flat = JITTER * equations.mean_diagonal(), FLAT * b.abs().amax(1)
         start = torch.zeros_like(b) if start is None else start
         most = int((start != 0).sum(1).max()) if b.numel() else 0
-        columns = start.abs().topk(most, 1).indices
-        c = start.gather(1, columns)
-        fits = cls(
-            torch.arange(len(b), device=b.device),
-            equations,
-            penalties,
-            signed,
-            JITTER * equations.mean_diagonal(),
-            FLAT * b.abs().amax(1),
-            torch.zeros(len(b), dtype=torch.long, device=b.device),
-            columns,
-            c,
-            c.sign(),
-            c != 0,
-            torch.zeros_like(b, dtype=torch.bool),
-            equations.rows(columns),
-        )
-        fits.regroup()
-        return fits
+        self.columns = start.abs().topk(most, 1).indices  # (updates, slots), as are the next three
+        self.c = start.gather(1, self.columns)
+        self.signs, self.taken = self.c.sign(), self.c != 0
+        self.rows = equations.rows(self.columns)  # of K, (updates, slots, candidates)
+        # (updates, candidates): columns that depend on others
+        self.refused = torch.zeros_like(b, dtype=torch.bool)
+        self.regroup()
 
-    def keep(self, some: Tensor) -> "_Fits":
-        """Only these updates."""
-        kept = {
-            each.name: getattr(self, each.name)[some]
-            for each in fields(self)
-            if isinstance(getattr(self, each.name), Tensor)
-        }
-        return _Fits(equations=self.equations.keep(some), signed=self.signed, **kept)
+    def keep(self, some: Tensor) -> None:
+        """Drop all other updates."""
+        self.equations = self.equations.keep(some)
+        tensors = {name: each for name, each in vars(self).items() if isinstance(each, Tensor)}
+        for name, each in tensors.items():
+            setattr(self, name, each[some])
 
     def regroup(self) -> None:
-        """Group the updates, and add free slots for the steps until the next check."""
+        """Group the updates, and add free slots for the steps until the next check.
+
+        A group is the numbers of its updates, and how many slots they use.
+        """
         slots = self.taken.shape[1]
         place = torch.arange(1, slots + 1, device=self.taken.device)
         reach = torch.nn.functional.pad(self.taken * place, (0, 1)).amax(1).cpu()
@@ -201,9 +174,8 @@ class _Fits:
         working = finished & (self.level < found.shape[1])
         level = self.level.clamp_max(found.shape[1] - 1)
         solution = torch.zeros_like(self.equations.b).scatter_add_(1, self.columns, self.c)
-        found[self.number, level] = torch.where(
-            working[:, None], solution, found[self.number, level]
-        )
+        earlier = found[self.number, level]
+        found[self.number, level] = torch.where(working[:, None], solution, earlier)
         self.level = self.level + working
 
     def _enter(self, enters: Tensor, entering: Tensor, slope: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 
@@ -69,8 +70,10 @@ def batches(observations: Sequence[Observation], capacity: Capacity) -> Iterator
     Many users who started from the same weights form batches of their own; the others are batched
     across rounds.
     """
-    others: list[int] = []
-    for run in _runs(observations):
+    count, others = len(observations), list[int]()
+    changes = [i for i in range(1, count) if not same_start(*observations[i - 1 : i + 1])]
+    for first, end in pairwise([0, *changes, count]):
+        run = list(range(first, end))  # all started from the same weights
         if len(run) < min(MANY_USERS, capacity.shared):
             others += run
         else:
@@ -80,15 +83,3 @@ def batches(observations: Sequence[Observation], capacity: Capacity) -> Iterator
 
 def _cut(numbers: list[int], most: int) -> Iterator[list[int]]:
     yield from (numbers[start : start + most] for start in range(0, len(numbers), most))
-
-
-def _runs(observations: Sequence[Observation]) -> Iterator[list[int]]:
-    """Consecutive observations that started from the same weights."""
-    run: list[int] = []
-    for number, each in enumerate(observations):
-        if run and not same_start(observations[run[-1]], each):
-            yield run
-            run = []
-        run.append(number)
-    if run:
-        yield run

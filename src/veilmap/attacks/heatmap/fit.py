@@ -55,10 +55,8 @@ class _Gram:
     """K of a single update."""
 
     def __init__(self, equations: Equations) -> None:
-        weights = equations.weights[0].tolist()
-        self._parts = [
-            (weights[part], equations.kernels[0, part].numpy()) for part in equations.parts
-        ]
+        weights, kernels = equations.weights[0].tolist(), equations.kernels[0].numpy()
+        self._parts = [(weights[part], kernels[part]) for part in equations.parts]
 
     def __getitem__(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
         return np.asarray(sum(weight * kernel[columns] for weight, kernel in self._parts))

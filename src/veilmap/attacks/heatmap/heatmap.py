@@ -15,7 +15,6 @@ from typing import Literal, get_args
 from veilmap.attacks.attack import AttackInput, reads_dense
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
-from veilmap.federation.side_knowledge import Header
 
 LinearisationName = Literal["before", "middle", "after", "path"]
 SignName = Literal["one", "both"]
@@ -42,6 +41,7 @@ class Heatmap:
     name = "heatmap"
     renamed = (("cells", "grid_cells"),)
     oracle = False
+    reads = staticmethod(reads_dense)
 
     def __post_init__(self) -> None:
         refuse(self._faults())
@@ -51,18 +51,12 @@ class Heatmap:
             yield out_of_range("grid_cells", "at least 4", self.grid_cells)
         if not 0 < self.finest_m < inf:
             yield out_of_range("finest_m", "above 0 metres", self.finest_m)
-        places = (*get_args(LinearisationName), "auto")
-        if self.linearise not in places:
-            yield unknown_choice("linearise", self.linearise, places)
-        signs = (*get_args(SignName), "auto")
-        if self.sign not in signs:
-            yield unknown_choice("sign", self.sign, signs)
+        for name, kind in (("linearise", LinearisationName), ("sign", SignName)):
+            choices = (*get_args(kind), "auto")
+            if getattr(self, name) not in choices:
+                yield unknown_choice(name, getattr(self, name), choices)
         if not self.close >= 1:
             yield out_of_range("close", "at least 1", self.close)
-
-    def reads(self, header: Header) -> bool:
-        """Dense networks only."""
-        return reads_dense(header)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update; users who started from the same weights share a grid."""

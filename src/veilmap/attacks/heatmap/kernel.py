@@ -18,7 +18,7 @@ from torch import Tensor
 _ROWS_AT_ONCE = 128
 
 # One tensor for the even columns and one for the odd ones.
-Halves = tuple[Tensor, Tensor]
+Dealt = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Layer:
     has a single unit. This one is multiplied by the nodes' shares.
     """
 
-    dealt: Sequence[Halves]
+    dealt: Sequence[Dealt]
     whole: Sequence[Tensor]
 
     @classmethod
@@ -56,13 +56,13 @@ class Layer:
             return cls([reduce(_add, parts)], whole[:1])
         return cls(parts, whole)
 
-    def kernels(self, rows: slice, columns: slice) -> Halves:
+    def kernels(self, rows: slice, columns: slice) -> Dealt:
         """Summed over all pairs of nodes."""
         mirrored = rows == columns
         pairs = self._pairs(mirrored=mirrored)
         return reduce(_add, (self._kernel(p, q, rows, columns, mirrored) for p, q in pairs))
 
-    def _kernel(self, p: int, q: int, rows: slice, columns: slice, mirrored: bool) -> Halves:
+    def _kernel(self, p: int, q: int, rows: slice, columns: slice, mirrored: bool) -> Dealt:
         """For two nodes, including (q, p) if that mirrors this one."""
         whole = self.whole[p][:, rows] @ self.whole[q][:, columns].mT
         first, second = (
@@ -77,7 +77,7 @@ class Layer:
         return combinations_with_replacement(nodes, 2) if mirrored else product(nodes, nodes)
 
 
-def deal(columns: Tensor, *, with_bias: bool) -> Halves:
+def deal(columns: Tensor, *, with_bias: bool) -> Dealt:
     """Every other column; the bias, which is the last one, goes to the first half."""
     if not with_bias:
         return columns[..., 0::2], columns[..., 1::2]
@@ -109,11 +109,11 @@ def _parts(layers: Sequence[Layer], rows: slice, columns: slice, summed: bool) -
     return [*reduce(_add, found)] if summed else [*chain.from_iterable(found)]
 
 
-def _scaled(scale: Tensor, halves: Halves) -> Halves:
+def _scaled(scale: Tensor, halves: Dealt) -> Dealt:
     return scale * halves[0], scale * halves[1]
 
 
-def _add(totals: Halves, others: Halves) -> Halves:
+def _add(totals: Dealt, others: Dealt) -> Dealt:
     """In place, because there may be gigabytes of them."""
     return totals[0].add_(others[0]), totals[1].add_(others[1])
 

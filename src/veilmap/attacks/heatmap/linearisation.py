@@ -5,20 +5,23 @@ steps along a path: Δw = Σ_s Σ_i r_i(s) J(x_i; w(s)). A linearisation replace
 nodes, weights w_p with shares a_p: J̄(x) = Σ_p a_p J(x; w_p).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from veilmap.attacks.heatmap.heatmap import LinearisationName
-from veilmap.attacks.heatmap.updates import Updates
+from veilmap.attacks.heatmap.updates import UpdateBatch
 from veilmap.attacks.tangent import Blocks, blocks_of, factors
 
 PATH_NODES = 3
 
 
 @dataclass(frozen=True)
-class Node:
+class PathNode:
     """Weights on the path and the share of the update made there, for each update or for all."""
 
     share: Tensor
@@ -32,17 +35,25 @@ class Guess:
     x: Tensor
     shares: Tensor
 
+    @classmethod
+    def at(cls, updates: UpdateBatch, xy_m: Sequence[NDArray[np.float64]]) -> "Guess":
+        """Each user at a single place."""
+        x = updates.standardise(torch.from_numpy(np.stack(xy_m)[:, None]).to(updates.device))
+        return cls(x, torch.ones_like(x[..., 0]))
 
-def nodes(name: LinearisationName, updates: Updates, guess: Guess | None = None) -> list[Node]:
+
+def nodes(
+    name: LinearisationName, updates: UpdateBatch, guess: Guess | None = None
+) -> list[PathNode]:
     """The nodes of some updates; a ``path`` requires a guess."""
     if guess is not None and name == "path":
         return _path(updates, guess)
     part = {"before": 0.0, "middle": 0.5, "after": 1.0}[name]
     weights = updates.before - part * updates.gradient if part else updates.before
-    return [Node(weights.new_ones(len(weights)), blocks_of(updates.header.network, weights))]
+    return [PathNode(weights.new_ones(len(weights)), blocks_of(updates.header.network, weights))]
 
 
-def _path(updates: Updates, guess: Guess) -> list[Node]:
+def _path(updates: UpdateBatch, guess: Guess) -> list[PathNode]:
     """The path of the weights if the user was where ``guess`` says, in equal parts of progress.
 
     While all residuals share one sign and decrease together, each part ds of the progress moves the
@@ -56,7 +67,7 @@ def _path(updates: Updates, guess: Guess) -> list[Node]:
     def move(weights: Tensor) -> tuple[Tensor, Tensor]:
         """Σ c_j J(x_j; w), and how much of it is the whole update's length along the update."""
         moved = factors(network, blocks_of(network, weights), guess.x).combine(guess.shares)
-        flat = torch.cat([part.flatten(1) for block in moved for part in block], 1)
+        flat = torch.cat([block.flatten(1) for block in moved], 1)
         along = PATH_NODES * (flat * gradient).sum(1) / length
         return flat, torch.where(along != 0, 1 / along, 0.0)
 
@@ -69,4 +80,4 @@ def _path(updates: Updates, guess: Guess) -> list[Node]:
         midpoints.append((pace, middle))
     total = torch.stack([pace for pace, _ in midpoints]).sum(0)
     total = torch.where(total != 0, total, 1.0)
-    return [Node(pace / total, blocks_of(network, middle)) for pace, middle in midpoints]
+    return [PathNode(pace / total, blocks_of(network, middle)) for pace, middle in midpoints]

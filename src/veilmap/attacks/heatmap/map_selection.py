@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.batches import Capacity, batches
-from veilmap.attacks.heatmap.heatmap import Heatmap, LinearisationName, SignName
+from veilmap.attacks.heatmap.heatmap import Heatmap, LinearisationName
 from veilmap.attacks.heatmap.recovery import InitialFit, Recovery, SharedGrid
 from veilmap.attacks.heatmap.refinement import FittedMap
 from veilmap.attacks.heatmap.squares import Squares
-from veilmap.attacks.heatmap.updates import Updates
+from veilmap.attacks.heatmap.updates import UpdateBatch
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
-from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import torch_device
 
 # A signed measure always explains more than a positive one; it must explain clearly more.
@@ -30,10 +29,10 @@ WELL_EXPLAINED = 1e-3
 def recover_maps(heatmap: Heatmap, given: AttackInput) -> list[Reconstruction]:
     """One reconstruction per update, in their order."""
     header, observations = given.header, given.observations
-    selection = _Selection(heatmap, header, torch_device(given.device))
-    squares = Squares.cover(header.side_knowledge.area, heatmap.grid_cells, selection.device)
+    selection, device = _Selection(heatmap, given), torch_device(given.device)
+    squares = Squares.cover(header.side_knowledge.area, heatmap.grid_cells, device)
     grid = SharedGrid(squares)
-    capacity = Capacity.on(selection.device, header, len(squares), selection.linearisations)
+    capacity = Capacity.on(device, header, len(squares), selection.linearisations)
     found: dict[int, Reconstruction] = {}
     for batch in batches(observations, capacity):
         some = [observations[i] for i in batch]
@@ -47,15 +46,15 @@ class _Selection:
     """The choices for all updates of one attack."""
 
     heatmap: Heatmap
-    header: Header
-    device: torch.device
+    given: AttackInput
 
     def reconstruct(
         self, observations: Sequence[Observation], grid: SharedGrid
     ) -> list[Reconstruction]:
         """All at once, or in halves if they do not fit the GPU's memory."""
+        device = torch_device(self.given.device)
         try:
-            return self._batch(Updates.of(self.header, observations, self.device), grid)
+            return self._batch(UpdateBatch.of(self.given.header, observations, device), grid)
         except torch.OutOfMemoryError:
             if len(observations) == 1:
                 raise
@@ -65,27 +64,24 @@ class _Selection:
         return [each for part in parts for each in self.reconstruct(part, grid)]
 
     @torch.inference_mode()
-    def _batch(self, updates: Updates, grid: SharedGrid) -> list[Reconstruction]:
+    def _batch(self, updates: UpdateBatch, grid: SharedGrid) -> list[Reconstruction]:
         before, observations = time.perf_counter(), updates.observations
         moved = updates.gradient.any(1).nonzero()[:, 0]
         maps: dict[int, FittedMap] = {}
         if len(moved):
             maps |= zip(moved.tolist(), self._maps(updates.keep(moved), grid), strict=True)
         seconds = (time.perf_counter() - before) / len(observations)
-        return [
-            _reconstruction(observation, maps.get(i), seconds)
-            for i, observation in enumerate(observations)
-        ]
+        return [_reconstruction(each, maps.get(i), seconds) for i, each in enumerate(observations)]
 
-    def _maps(self, updates: Updates, grid: SharedGrid) -> list[FittedMap]:
+    def _maps(self, updates: UpdateBatch, grid: SharedGrid) -> list[FittedMap]:
         """The best heat map of each update."""
         recovery = Recovery(updates, grid, self.heatmap.finest_m)
-        first: SignName = "both" if self.heatmap.sign == "both" else "one"
-        initial = {name: recovery.begin(name, first) for name in self.linearisations}
+        signed = self.heatmap.sign == "both"
+        initial = {name: recovery.begin(name, signed=signed) for name in self.linearisations}
         best = self._closest(recovery, initial)
         if self.heatmap.sign == "auto":
             best = _try_both_signs(recovery, initial, best)
-        given = AttackInput(updates.header, updates.observations, device=updates.device)
+        given = AttackInput(updates.header, updates.observations, device=self.given.device)
         places = Search(inside=True, exact_m=0.1).attack(given)
         for name, some in _by_linearisation(best):
             alone = recovery.one_place(name, some, [places[i] for i in some])
@@ -101,7 +97,7 @@ class _Selection:
         best: dict[int, FittedMap] = {}
         for each in initial.values():
             close = np.flatnonzero(each.held_out <= self.heatmap.close * least)
-            for i, found in zip(close.tolist(), recovery.refine(each.keep(close)), strict=True):
+            for i, found in zip(close.tolist(), recovery.refine(each, close), strict=True):
                 if i not in best or found.held_out < best[i].held_out:
                     best[i] = found
         return [best[i] for i in range(len(least))]
@@ -111,7 +107,7 @@ class _Selection:
         """Those to try."""
         if self.heatmap.linearise != "auto":
             return (self.heatmap.linearise,)
-        single_step = self.header.side_knowledge.training.name == "fedsgd"
+        single_step = self.given.header.side_knowledge.training.name == "fedsgd"
         return ("before",) if single_step else ("before", "middle", "path")
 
 
@@ -124,10 +120,10 @@ def _try_both_signs(
         some = among[[best[i].held_out > WELL_EXPLAINED for i in among]]
         if not len(some):
             continue
-        signed = recovery.begin(name, "both", some)
+        signed = recovery.begin(name, some, signed=True)
         # Also on the first grid: small squares of both signs can imitate almost anything.
         clear = np.flatnonzero(signed.held_out < CLEARLY * initial[name].held_out[some])
-        for i, found in zip(some[clear], recovery.refine(signed.keep(clear)), strict=True):
+        for i, found in zip(some[clear], recovery.refine(signed, clear), strict=True):
             if found.held_out < CLEARLY * best[i].held_out:
                 chosen[i] = found
     return chosen

@@ -7,19 +7,21 @@ each half of the coordinates.
 All tensors have a leading axis of updates, of length 1 if all updates share them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from veilmap.attacks.heatmap.heatmap import LinearisationName
 from veilmap.attacks.heatmap.kernel import Layer, kernels
-from veilmap.attacks.heatmap.linearisation import Node
-from veilmap.attacks.heatmap.updates import Goal
-from veilmap.attacks.tangent import factors
+from veilmap.attacks.heatmap.linearisation import Guess, PathNode, nodes
+from veilmap.attacks.heatmap.updates import Goal, UpdateBatch
+from veilmap.attacks.tangent import factors, of_updates
 from veilmap.model.network import Network
 
-# 14 MB each for 2,500 candidates and the paper's network.
+# Whose products by unit and candidate fit in memory: 14 MB for each, with 2,500 candidates and the
+# paper's network.
 _UPDATES_AT_ONCE = 256
 
 
@@ -56,15 +58,13 @@ class Equations:
         """Only these updates, by number; ``kernels`` are theirs, if they are known already."""
         if len(some) == len(self.b):
             return self
-        if kernels is None:
-            kernels = self.kernels if len(self.kernels) == 1 else self.kernels[some]
-        return Equations(
-            kernels,
-            self.parts,
-            self.weights[some],
-            self.b[some],
-            self.total[some],
-            self.real if len(self.real) == 1 else self.real[some],
+        return replace(
+            self,
+            kernels=of_updates(self.kernels, some) if kernels is None else kernels,
+            weights=self.weights[some],
+            b=self.b[some],
+            total=self.total[some],
+            real=of_updates(self.real, some),
         )
 
     def rows(self, columns: Tensor) -> Tensor:
@@ -93,8 +93,12 @@ class Equations:
         return torch.where(total > 0, (total - explained).clamp_min(0.0) / total, 0.0)
 
 
-def keep_halves(halves: tuple[Equations, Equations], some: Tensor) -> tuple[Equations, Equations]:
-    """Only these updates, by number; both halves share the kernels."""
+# The same problem over each half of the coordinates, with kernels that both share.
+Halves = tuple[Equations, Equations]
+
+
+def keep_halves(halves: Halves, some: Tensor) -> Halves:
+    """Only these updates, by number."""
     first = halves[0].keep(some)
     return first, halves[1].keep(some, first.kernels)
 
@@ -114,18 +118,19 @@ class Dictionary:
     def __init__(
         self,
         network: Network,
-        nodes: Sequence[Node],
+        nodes: Sequence[PathNode],
         x: Tensor,
         real: Tensor | None = None,
         goal: Goal | None = None,
     ) -> None:
-        found = [factors(network, node.weights, x) for node in nodes]
+        found, depth = [factors(network, node.weights, x) for node in nodes], len(network.shapes)
         self._real = x.new_ones(x.shape[:2], dtype=torch.bool) if real is None else real
         self._summed = goal is not None
-        depth = len(network.shapes)
+        shares = [node.share[:, None] * self._real for node in nodes]
+        roots = x.new_ones(1, depth) if goal is None else goal.weights.sqrt()
         self._layers = [
             Layer.of(
-                [self._shares(node, level, goal) for node in nodes],
+                [roots[:, level, None] * each for each in shares],
                 [each.inputs[level] for each in found],
                 [each.errors[level] for each in found],
                 first=level == 0,
@@ -135,42 +140,46 @@ class Dictionary:
         ]
         self._kernels = kernels(self._layers, summed=self._summed)
 
-    def _shares(self, node: Node, level: int, goal: Goal | None) -> Tensor:
-        """a_p times the root of the layer's weight if that is known, (updates, candidates)."""
-        shares = node.share[:, None] * self._real
-        return shares if goal is None else goal.weights[:, level, None].sqrt() * shares
-
-    def equations(self, goal: Goal) -> tuple[Equations, Equations]:
+    def equations(self, goal: Goal) -> Halves:
         """The two halves of the problem, of all updates."""
-        first, second = (self._half(goal, half) for half in (0, 1))
-        return first, second
+        return self._half(goal, 0), self._half(goal, 1)
 
     def _half(self, goal: Goal, half: int) -> Equations:
         # Every other kernel, starting with this half's.
         parts = tuple(range(half, self._kernels.shape[1], 2))
         scale = goal.weights.sqrt() if self._summed else goal.weights
-        b = torch.stack(
-            [
-                scale[:, level, None] * _products(layer, goal.halves[level][half], half)
-                for level, layer in enumerate(self._layers)
-            ]
-        ).sum(0)
+        of_layers = [
+            scale[:, level, None] * _products(layer, goal.halves[level][half], half)
+            for level, layer in enumerate(self._layers)
+        ]
+        b = torch.stack(of_layers).sum(0)
         ones = goal.weights.new_ones(len(scale), 2)
         weights = ones if self._summed else goal.weights.repeat_interleave(2, 1)
         return Equations(self._kernels, parts, weights, b, goal.totals[:, half], self._real)
 
 
+def own_equations(
+    updates: UpdateBatch,
+    linearise: LinearisationName,
+    x: Tensor,
+    guess: Guess | None = None,
+    real: Tensor | None = None,
+) -> Halves:
+    """With kernels for these updates only, over the candidates ``x``; a path requires a guess."""
+    network, goal = updates.header.network, updates.goal
+    return Dictionary(network, nodes(linearise, updates, guess), x, real, goal).equations(goal)
+
+
 def _products(layer: Layer, goal: Tensor, half: int) -> Tensor:
     """⟨G_l, J̄_l(x_j)⟩ over one half of the layer's coordinates, (updates, candidates)."""
-    parts = [
-        torch.cat(
-            [
-                _product(_some(dealt[half], rows), _some(whole, rows), goal[rows])
-                for rows in _blocks(len(goal))
-            ]
-        )
-        for dealt, whole in zip(layer.dealt, layer.whole, strict=True)
-    ]
+    blocks = [slice(i, i + _UPDATES_AT_ONCE) for i in range(0, len(goal), _UPDATES_AT_ONCE)]
+    parts = []
+    for dealt, whole in zip(layer.dealt, layer.whole, strict=True):
+        of_blocks = [
+            _product(of_updates(dealt[half], rows), of_updates(whole, rows), goal[rows])
+            for rows in blocks
+        ]
+        parts.append(torch.cat(of_blocks))
     return torch.stack(parts).sum(0)
 
 
@@ -178,13 +187,3 @@ def _product(dealt: Tensor, whole: Tensor, goal: Tensor) -> Tensor:
     if whole.shape[-1] == 1:
         return (dealt @ goal.mT * whole)[..., 0]
     return (dealt * (whole @ goal)).sum(-1)
-
-
-def _blocks(updates: int) -> Iterator[slice]:
-    """Slices of updates whose products by unit and candidate fit in memory."""
-    return (slice(i, i + _UPDATES_AT_ONCE) for i in range(0, updates, _UPDATES_AT_ONCE))
-
-
-def _some(values: Tensor, updates: slice) -> Tensor:
-    """Shared values have a leading axis of 1."""
-    return values if len(values) == 1 else values[updates]

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from veilmap.area import Area
+from veilmap.attacks.tangent import of_updates
 
 _CHILDREN = ((0, 0), (1, 0), (0, 1), (1, 1))
 _NEIGHBOURS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
@@ -52,14 +53,12 @@ class Squares:
 
     def keep(self, some: Tensor) -> "Squares":
         """Only those of some updates, by number."""
-        if len(self.index) == 1:
-            return self
-        return replace(self, index=self.index[some], real=self.real[some])
+        return replace(self, index=of_updates(self.index, some), real=of_updates(self.real, some))
 
     def split(self, chosen: Tensor) -> "Squares":
         """The quarters of the chosen squares (updates, squares) and of their neighbours."""
         side_m, order = self.side_m / 2, to_front(chosen)
-        index = pick(self.index.expand(len(chosen), -1, -1), order)
+        index = pick(self.index, order)
         around = index[:, :, None] + self.index.new_tensor(_NEIGHBOURS)
         # Column and row in one number, so that sorting puts duplicates next to each other.
         beyond = 2**31
@@ -83,8 +82,8 @@ def to_front(some: Tensor) -> Tensor:
 
 
 def pick(pairs: Tensor, numbers: Tensor) -> Tensor:
-    """Some of the pairs of each update, (updates, pairs, 2), by number."""
-    return pairs.gather(1, numbers[..., None].expand(-1, -1, 2))
+    """Some of the pairs of each update, (updates, pairs, 2) or (1, pairs, 2), by number."""
+    return pairs.expand(len(numbers), -1, -1).gather(1, numbers[..., None].expand(-1, -1, 2))
 
 
 def _begin_inside(area: Area, side_m: float, index: Tensor) -> Tensor:

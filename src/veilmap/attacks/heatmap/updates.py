@@ -9,15 +9,14 @@ import torch
 from torch import Tensor
 
 from veilmap.attacks.heatmap.kernel import deal
-from veilmap.attacks.leak import same_start
-from veilmap.attacks.tangent import Blocks, blocks_of
+from veilmap.attacks.leak import starting_weights
+from veilmap.attacks.tangent import Blocks, blocks_of, of_updates
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import DeviceName
 
 
 @dataclass(frozen=True)
-class Updates:
+class UpdateBatch:
     """Flat vectors in float64: w_{t-1}, (1, W) if all share it, and G, (updates, W)."""
 
     header: Header
@@ -28,28 +27,26 @@ class Updates:
     @classmethod
     def of(
         cls, header: Header, observations: Sequence[Observation], device: torch.device
-    ) -> "Updates":
+    ) -> "UpdateBatch":
         """G = w_{t-1} − w_t^k in float64, because the two float32 vectors nearly agree."""
-        shared = all(same_start(each, observations[0]) for each in observations)
-        before = np.stack([each.weights_before for each in observations[: 1 if shared else None]])
-        after = np.stack([each.weights_after for each in observations])
-        wide = torch.from_numpy(before).to(device).double()
-        return cls(header, observations, wide, wide - torch.from_numpy(after).to(device).double())
+        vectors = starting_weights(observations), [each.weights_after for each in observations]
+        before, after = (torch.from_numpy(np.stack(rows)).to(device).double() for rows in vectors)
+        return cls(header, observations, before, before - after)
 
     def __len__(self) -> int:
         return len(self.observations)
 
     @property
-    def device(self) -> DeviceName:
-        return "cuda" if self.gradient.is_cuda else "cpu"
+    def device(self) -> torch.device:
+        return self.gradient.device
 
-    def keep(self, some: Tensor) -> "Updates":
+    def keep(self, some: Tensor) -> "UpdateBatch":
         """Only these, by number."""
         if len(some) == len(self):
             return self
-        before = self.before if len(self.before) == 1 else self.before[some]
         chosen = [self.observations[i] for i in some.tolist()]
-        return Updates(self.header, chosen, before, self.gradient[some])
+        before = of_updates(self.before, some)
+        return UpdateBatch(self.header, chosen, before, self.gradient[some])
 
     def standardise(self, xy_m: Tensor) -> Tensor:
         """Metres to network input, without rounding."""
@@ -83,7 +80,7 @@ class Goal:
     @classmethod
     def of(cls, gradient: Blocks) -> "Goal":
         halves = []
-        for matrix, bias in gradient:
+        for matrix, bias in zip(gradient[::2], gradient[1::2], strict=True):
             whole = torch.cat([matrix, bias[..., None]], -1)
             single = whole.shape[-2] == 1
             first, second = deal(whole if single else whole.mT, with_bias=single)
