@@ -9,8 +9,8 @@ from typing import Any
 from veilmap.auditing.narrative import but, hidden, loss
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
-from veilmap.metrics.answer import Advice
 from veilmap.metrics.figure_names import HOME_ERROR
+from veilmap.metrics.verdict import Advice
 from veilmap.settings import parse, plain, toml
 from veilmap.shell import option_words
 from veilmap.sources.columns import Columns

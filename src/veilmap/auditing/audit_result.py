@@ -12,8 +12,8 @@ from veilmap.auditing.narrative import table_lines
 from veilmap.auditing.ranking import FIGURES, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.answer import Answer
 from veilmap.metrics.panel_row import PanelRow
+from veilmap.metrics.verdict import Verdict
 from veilmap.report.page.content import Content
 from veilmap.report.page.page import write_page
 from veilmap.study.results import results
@@ -34,7 +34,7 @@ class Audit:
 
     settings: AuditSettings
     ranking: Ranking = field(repr=False)
-    verdict: Answer
+    verdict: Verdict
     content: Content = field(repr=False)
     results: tuple[TrialResult, ...] = field(repr=False)
     record: Mapping[str, Any] = field(repr=False)

@@ -18,7 +18,7 @@ from veilmap.auditing.redaction import (
 )
 from veilmap.errors import UserError
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.answer import Advice, Answer
+from veilmap.metrics.verdict import Advice, Verdict
 from veilmap.report.page.content import Content, Made
 from veilmap.settings import plain, toml
 from veilmap.study.attack_notation import method_name
@@ -47,26 +47,26 @@ def conclude(plan: AuditPlan, results: Sequence[TrialResult], command: str) -> A
         data=_about_data(plan.prepared),
         seconds=sum(each.seconds for each in results),
     )
-    answer = _answer(plan, ranking, results)
+    verdict = _verdict(plan, ranking, results)
     return Audit(
         settings=plan.settings,
         ranking=ranking,
-        verdict=answer,
-        content=_content(plan, ranking, answer, results, made),
+        verdict=verdict,
+        content=_content(plan, ranking, verdict, results, made),
         results=tuple(results),
         record=_record(plan, made),
     )
 
 
 def _content(
-    plan: AuditPlan, ranking: Ranking, answer: Answer, results: Sequence[TrialResult], made: Made
+    plan: AuditPlan, ranking: Ranking, verdict: Verdict, results: Sequence[TrialResult], made: Made
 ) -> Content:
-    advised = answer.advice
+    advised = verdict.advice
     recommended = advised.configuration if advised and advised.is_met else None
     data, tower = plan.data, plan.settings.audit.tower
     return Content(
         title=f"Privacy audit of {data.source}, cell {plan.prepared.cell}",
-        answer=answer,
+        verdict=verdict,
         targets=plan.names,
         attacks=tuple(map(method_name, plan.settings.audit.method)),
         configurations=configurations(ranking, results, recommended),
@@ -78,10 +78,10 @@ def _content(
     )
 
 
-def _answer(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) -> Answer:
+def _verdict(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) -> Verdict:
     used = dict.fromkeys(name for each in results for name in each.oracle)
     prepared = plan.prepared
-    return Answer(
+    return Verdict(
         headline=headline(ranking, plan.names),
         sentences=(*scarcity(prepared), *sentences(ranking), *remarks(prepared, results)),
         knows=knows(plan.settings),

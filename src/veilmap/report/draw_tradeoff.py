@@ -28,7 +28,7 @@ Looks = Mapping[Kind, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Tradeoff:
+class TradeoffPoint:
     """A configuration over its seeds: the price in dB, and what an attack was left with."""
 
     configuration: str
@@ -99,21 +99,21 @@ def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> F
     return figure
 
 
-def _set_prices(axes: Axes, drawn: Sequence[Sequence[Tradeoff]]) -> None:
+def _set_prices(axes: Axes, drawn: Sequence[Sequence[TradeoffPoint]]) -> None:
     """One ruined map must not press all others into a corner."""
     prices = [price for own in drawn for each in own for price in each.rmse_db if price > 0]
     if prices and max(prices) > _RUINED * min(prices):
         figure_axis(axes.xaxis, log=True)
 
 
-def tradeoffs(rows: Rows, attack: str, figure_name: str) -> list[Tradeoff]:
+def tradeoffs(rows: Rows, attack: str, figure_name: str) -> list[TradeoffPoint]:
     """One per configuration that has the figure in most runs; in the others it is infinite."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["attack"] == attack:
             found.setdefault(row["configuration"], []).append(row)
     return [
-        Tradeoff(
+        TradeoffPoint(
             name,
             tuple(row["rmse_db"] for row in runs),
             tuple(inf if row[figure_name] is None else row[figure_name] for row in runs),
@@ -140,7 +140,7 @@ def _looks(configurations: Sequence[str]) -> Looks:
     }
 
 
-def _draw_panel(axes: Axes, configurations: Sequence[Tradeoff], looks: Looks) -> list[Mark]:
+def _draw_panel(axes: Axes, configurations: Sequence[TradeoffPoint], looks: Looks) -> list[Mark]:
     """Gives the labels of the marks, for which the layout may have room."""
     marks: list[Mark] = []
     for kind, own in _by_kind(configurations).items():
@@ -155,9 +155,9 @@ def _draw_panel(axes: Axes, configurations: Sequence[Tradeoff], looks: Looks) ->
     return marks
 
 
-def _by_kind(configurations: Sequence[Tradeoff]) -> dict[Kind, list[Tradeoff]]:
+def _by_kind(configurations: Sequence[TradeoffPoint]) -> dict[Kind, list[TradeoffPoint]]:
     """The useful ones first."""
-    kinds: dict[Kind, list[Tradeoff]] = {}
+    kinds: dict[Kind, list[TradeoffPoint]] = {}
     for each in sorted(configurations, key=lambda each: each.medians[0]):
         kinds.setdefault(each.kind, []).append(each)
     return kinds

@@ -41,7 +41,7 @@ def write_png(raster: Raster, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Format:
+class MapFormat:
     """A file format: its endings, default and largest size, and writer."""
 
     endings: tuple[str, ...]
@@ -51,10 +51,10 @@ class Format:
 
 
 FORMATS = {
-    "geotiff": Format((".tif", ".tiff"), 400, 25_000_000, write_geotiff),
+    "geotiff": MapFormat((".tif", ".tiff"), 400, 25_000_000, write_geotiff),
     # A square costs 300 bytes of JSON, so there are fewer of them.
-    "geojson": Format((".geojson", ".json"), 100, 250_000, write_geojson),
-    "png": Format((".png",), 400, 25_000_000, write_png),
+    "geojson": MapFormat((".geojson", ".json"), 100, 250_000, write_geojson),
+    "png": MapFormat((".png",), 400, 25_000_000, write_png),
 }
 _BY_ENDING = {ending: known for known in FORMATS.values() for ending in known.endings}
 

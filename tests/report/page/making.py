@@ -5,10 +5,10 @@ from itertools import product
 
 import numpy as np
 
-from veilmap.metrics.answer import Advice, Answer
 from veilmap.metrics.panel_row import PanelRow, StepCost
 from veilmap.metrics.rows import FigureRow
 from veilmap.metrics.spread import Spread, Strongest
+from veilmap.metrics.verdict import Advice, Verdict
 from veilmap.report.page.content import (
     Content,
     Found,
@@ -65,7 +65,7 @@ def make_content(
     rows = list(_rows(draw, configurations, attacks, targets, seeds))
     return Content(
         title=title,
-        answer=_answer(configurations),
+        verdict=_verdict(configurations),
         targets=targets,
         attacks=attacks,
         configurations=tuple(
@@ -241,10 +241,10 @@ def _track(degrees, rounds) -> Track:
     return Track(degrees[:, 0], degrees[:, 1], np.asarray(rounds, np.int64))
 
 
-def _answer(configurations) -> Answer:
+def _verdict(configurations) -> Verdict:
     name = configurations[-1]
     command = f"veilmap train town.csv --scheme fedavg --defence '{name}'"
-    return Answer(
+    return Verdict(
         headline="Your server finds this person's home to 60 m from the updates alone.",
         sentences=(
             "The heat map finds 4 of 5 places where the person spends most time.",

@@ -8,8 +8,8 @@ import pytest
 
 from tests.report.page.making import ATTACKS, LAT_DEG, LON_DEG, PANEL, Line, make_content
 from veilmap.errors import UserError
-from veilmap.metrics.answer import Answer
 from veilmap.metrics.panel_row import StepCost
+from veilmap.metrics.verdict import Verdict
 from veilmap.report.page import assets
 from veilmap.report.page.content import Made
 from veilmap.report.page.page import page_html, write_page
@@ -146,8 +146,8 @@ def test_facts_of_the_data_are_written_for_people(town_file, open_file):
 
 def test_it_can_be_made_without_advice(tmp_path, open_file):
     content = make_content()
-    answer = replace(content.answer, advice=None, knows=(), oracle=(), sentences=())
-    write_page(replace(content, answer=answer), tmp_path / "plain.html")
+    verdict = replace(content.verdict, advice=None, knows=(), oracle=(), sentences=())
+    write_page(replace(content, verdict=verdict), tmp_path / "plain.html")
     page = open_file(tmp_path / "plain.html").page
     assert page.locator("#advice").count() == 0
     assert "Nothing beyond the updates." in page.locator("#attacker").inner_text()
@@ -160,7 +160,9 @@ def payload_of(html):
 def hostile_content(text=HOSTILE):
     """Every text that can come from the data or the command line is hostile."""
     content = make_content((text, f"x + {text}"), (text, "heatmap"), (text, "b"))
-    advice = replace(content.answer.advice, configuration=text, words=text, command=text, toml=text)
+    advice = replace(
+        content.verdict.advice, configuration=text, words=text, command=text, toml=text
+    )
     configurations = tuple(
         replace(each, costs=(StepCost(text, 1.0, 1.0, 0.0, {text: 1.0}),))
         for each in content.configurations
@@ -168,7 +170,7 @@ def hostile_content(text=HOSTILE):
     return replace(
         content,
         title=text,
-        answer=Answer(text, (text,), (text,), (text,), advice),
+        verdict=Verdict(text, (text,), (text,), (text,), advice),
         configurations=configurations,
         rows=[Line({**row, text: text}) for row in content.rows],
         made=Made(text, text, (0,), {text: text}, {text: text}, 1.0),
@@ -178,9 +180,9 @@ def hostile_content(text=HOSTILE):
 
 def test_advice_that_misses_the_bounds_is_no_recommendation(tmp_path, open_file):
     content = make_content()
-    advice = replace(content.answer.advice, is_met=False)
-    answer = replace(content.answer, advice=advice)
-    write_page(replace(content, answer=answer), tmp_path / "missed.html")
+    advice = replace(content.verdict.advice, is_met=False)
+    verdict = replace(content.verdict, advice=advice)
+    write_page(replace(content, verdict=verdict), tmp_path / "missed.html")
     words = open_file(tmp_path / "missed.html").page.locator("#advice").inner_text()
     assert "No configuration meets your bounds." in words
     assert "★" not in words

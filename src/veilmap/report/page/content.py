@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.metrics.answer import Answer
 from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRound, TrialRow
+from veilmap.metrics.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Content:
 
     Attributes:
         title: of the page.
-        answer: in words.
+        verdict: the answer in words.
         targets: the users who were attacked.
         attacks: by name, in the order of the tables.
         configurations: in the order of the panel.
@@ -110,7 +110,7 @@ class Content:
     """
 
     title: str
-    answer: Answer
+    verdict: Verdict
     targets: tuple[str, ...]
     attacks: tuple[str, ...]
     configurations: tuple[PanelRow, ...]

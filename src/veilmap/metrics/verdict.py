@@ -15,7 +15,7 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Verdict:
     """The answer, the most important sentence first.
 
     ``knows`` is what the attacker was allowed to know; ``oracle`` what no real server has.
