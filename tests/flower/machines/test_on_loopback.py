@@ -177,7 +177,7 @@ def test_neither_server_nor_nodes_run_foreign_code(house, tmp_path):
     """First a run by somebody on the server's machine; then a server that sends it on."""
     marker = tmp_path / "ran"
     status, lines = finish(house, submit_foreign(house, marker))
-    assert status.outcome == "failed"
+    assert status.sub_status == "failed"
     assert any("refused a foreign bundle: it holds" in line for line in lines)
     # A server of the attacker: it runs whatever it likes.
     command = house.state / "commands" / "flwr-serverapp"
