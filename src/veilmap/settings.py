@@ -153,9 +153,10 @@ def plain(settings: Any) -> dict[str, Any]:
     """A dataclass in JSON's and TOML's types: lists for tuples, and no empty values.
 
     A field that is declared as a dataclass is a table; any other object with a name is its text.
+    A field with ``repr=False`` is left out, as it is of a text.
     """
     hints = get_type_hints(type(settings))
-    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.repr}
     return {
         name: plain(value) if is_dataclass(hints[name]) else _plain(value)
         for name, value in values.items()
@@ -167,8 +168,6 @@ def _plain(value: Any) -> Any:
     """Objects with a name of their own stand as the text that makes them again."""
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    if callable(value):
-        return getattr(value, "__qualname__", repr(value))
     if not is_dataclass(value):
         return value
     return as_text(cast("Named", value)) if is_named(value) else plain(value)

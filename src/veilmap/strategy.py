@@ -21,11 +21,15 @@ class Named(Protocol):
 
 
 def as_text(strategy: Named) -> str:
-    """``farthest:eps_m=50,num=20``: its main numbers, and what differs from the defaults."""
+    """``farthest:eps_m=50,num=20``: its main numbers, and what differs from the defaults.
+
+    A field with ``repr=False``, such as a function, stands in no text.
+    """
     given = [
         f"{field.name}={_value(value)}"
         for place, field in enumerate(fields(strategy))  # type: ignore[arg-type]
-        if (value := getattr(strategy, field.name)) is not None
+        if field.repr
+        and (value := getattr(strategy, field.name)) is not None
         and (value != field.default or (place < _MAIN and type(value) in (int, float)))
     ]
     return f"{strategy.name}:{','.join(given)}" if given else strategy.name
@@ -55,7 +59,5 @@ def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[User
 
 
 def _value(value: Any) -> str:
-    if callable(value):
-        return str(getattr(value, "__qualname__", value))
     # All digits that a number needs, and no ".0" after a whole one.
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

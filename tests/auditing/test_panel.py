@@ -1,5 +1,6 @@
 import pytest
 
+from veilmap import TorchMap
 from veilmap.auditing.panel import DEFENCES, panel
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError
@@ -44,8 +45,19 @@ def test_what_does_not_go_with_the_settings_is_left_out_of_the_usual_panel():
 
 def test_all_faults_of_own_configurations_are_told_at_once():
     given = ["fedavg + divers", "fedsgg", "fedavg", "fedavg"]
-    with pytest.raises(UserError, match=r"'divers'.*'fedsgg'.*'fedavg' is there twice"):
+    with pytest.raises(
+        UserError, match=r"'divers'.*'fedsgg'.*'fedavg' is there twice; leave one out"
+    ):
         panel(AuditSettings.of(configurations=given))
+
+
+def test_two_maps_of_one_name_need_names_of_their_own():
+    given = [TorchMap(lambda: None), TorchMap(lambda: None)]
+    with pytest.raises(UserError, match=r"'torch:label=lambda' is there twice; give them names of"):
+        panel(AuditSettings.of(configurations=given))
+    given = [TorchMap(each.make_module, label=f"net {i}") for i, each in enumerate(given)]
+    named = panel(AuditSettings.of(configurations=given))
+    assert list(named) == ["torch:label=net 0", "torch:label=net 1"]
 
 
 def test_fedsgd_alone_has_a_rate_at_which_it_learns():

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,10 @@ from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import federate
 from veilmap.federation.trainer import OnThreads
+from veilmap.maps.families import map_record
 from veilmap.maps.network_map import NetworkMap
+from veilmap.strategy import as_text
+from veilmap.study.settings import RunSettings
 
 BY_TORCH = TorchMap(lambda: dense_module(NO_DROPOUT))
 
@@ -90,6 +95,46 @@ def test_bits_do_not_depend_on_the_number_of_threads():
 def test_a_module_that_phones_cannot_train_is_refused(make, message):
     with pytest.raises(UserError, match=message):
         TorchMap(make).start(make_plan())
+
+
+class Factory:
+    def __call__(self):
+        return nn.Linear(2, 1)
+
+
+@pytest.mark.parametrize(
+    ("family", "text"),
+    [
+        (TorchMap(of_doubles), "torch:label=of_doubles"),
+        (TorchMap(lambda: nn.Linear(2, 1)), "torch:label=lambda"),
+        (TorchMap(partial(partial(dense_module, NO_DROPOUT))), "torch:label=dense_module"),
+        (TorchMap(Factory()), "torch:label=Factory"),
+        (TorchMap(Factory(), label="16 units"), "torch:label=16 units"),
+    ],
+    ids=str,
+)
+def test_results_call_it_by_its_label_or_its_function(family, text):
+    assert as_text(family) == text
+    assert map_record(family) == {"name": "torch", "label": text.removeprefix("torch:label=")}
+    assert RunSettings.of(map=family).configuration == f"{text} + centre"
+
+
+@pytest.mark.parametrize("label", ["a,b", "a + b", "a=b", "a:b", " a", "a/b"])
+def test_a_label_that_no_text_can_hold_is_refused(label):
+    with pytest.raises(UserError, match="label must be letters, digits, spaces, dots"):
+        TorchMap(of_doubles, label=label)
+
+
+def test_maps_of_a_function_that_reads_a_variable_share_no_module():
+    widths = [4]
+
+    def make():
+        return nn.Sequential(nn.Linear(2, widths[-1]), nn.Linear(widths[-1], 1))
+
+    for width in (4, 8):
+        widths.append(width)
+        (*_, last) = federate(by(TorchMap(make)), make_rounds(), USERS)
+        assert len(last.weights) == 4 * width + 1
 
 
 def test_a_frozen_parameter_stays():

@@ -90,7 +90,8 @@ def _own(base: RunSettings, given: Sequence[Configuration]) -> dict[str, RunSett
             continue
         name = name_of(run, base)
         if name in found:
-            faults.append(UserError(f"configuration {shown(name)} is there twice; leave one out"))
+            way_out = "leave one out" if found[name] == run else "give them names of their own"
+            faults.append(UserError(f"configuration {shown(name)} is there twice; {way_out}"))
         found[name] = run
     refuse(faults)
     return found

@@ -1,9 +1,10 @@
 """Any torch module from (x, y) to one number, trained by FedAvg with automatic differentiation."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -71,11 +72,18 @@ class ModuleMap:
         return Prediction(deviation + footing.label_offset_dbm)
 
 
-@dataclass(frozen=True)
+# Not equal by its function, which may make another module the next time.
+@dataclass(frozen=True, eq=False)
 class TorchMap(ModuleMap):
-    """A map of the modules that ``make_module`` makes: ``TorchMap(lambda: nn.Linear(2, 1))``."""
+    """A map of the modules that ``make_module`` makes: ``TorchMap(lambda: nn.Linear(2, 1))``.
 
-    make_module: Callable[[], nn.Module]
+    Attributes:
+        make_module: returns a new module.
+        label: what results call the map; by default the name of the function.
+    """
+
+    make_module: Callable[[], nn.Module] = field(repr=False)
+    label: str = ""
 
     name = "torch"
 
@@ -86,10 +94,23 @@ class TorchMap(ModuleMap):
                 "make_module must be a function that returns a new module, got "
                 f"{shown(self.make_module)}; put lambda: before it"
             )
+        object.__setattr__(self, "label", self.label or _called(self.make_module))
+        if not re.fullmatch(r"\w[\w .-]*", self.label):
+            raise UserError(
+                "label must be letters, digits, spaces, dots, hyphens and underscores, got "
+                f"{shown(self.label)}; choose another"
+            )
 
     def module(self) -> nn.Module:
         """A new one."""
         return self.make_module()
+
+
+def _called(make_module: Callable[[], nn.Module]) -> str:
+    """The name of a function, of what a partial calls, or of an object's class."""
+    while isinstance(make_module, partial):
+        make_module = make_module.func
+    return getattr(make_module, "__name__", type(make_module).__name__).strip("<>")
 
 
 def outputs(module: nn.Module, x: Tensor) -> Tensor:
