@@ -20,6 +20,8 @@ from veilmap.strategy import Named, as_text, class_faults
 
 Kind = TypeVar("Kind", bound=Named)
 
+_PACKAGE = __name__.partition(".")[0]
+
 
 @dataclass(frozen=True)
 class Registry(Generic[Kind]):
@@ -28,16 +30,16 @@ class Registry(Generic[Kind]):
     Attributes:
         what: the noun for one; other packages register theirs as entry points of ``group``.
         own: our classes by name, which nobody else can take.
-        members: what an object must have besides a name.
-        reserved: names that mean something else.
-        as_text: whether the text of an object must make it again.
+        methods: which an object must have.
+        attributes: the same, besides a name.
+        reserved: names that mean something else, or are of classes of ours that no text makes.
     """
 
     what: str
     own: Mapping[str, type[Kind]]
-    members: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
-    as_text: bool = True
 
     @property
     def group(self) -> str:
@@ -47,12 +49,12 @@ class Registry(Generic[Kind]):
     @property
     def names(self) -> tuple[str, ...]:
         """Ours first, then those of installed packages."""
-        return (*self.own, *sorted(entry_points(group=self.group).names - self.own.keys()))
+        registered = entry_points(group=self.group).names
+        return (*self.own, *sorted(registered - {*self.own, *self.reserved}))
 
     def package_of(self, name: str) -> str | None:
         """The installed package that registers the name; None for our own."""
-        found = () if name in self.own else entry_points(group=self.group, name=name)
-        packages = [point.dist.name for point in found if point.dist]
+        packages = [point.dist.name for point in self._registered(name) if point.dist]
         return packages[-1] if packages else None
 
     def class_of(self, name: str) -> type[Kind]:
@@ -64,7 +66,7 @@ class Registry(Generic[Kind]):
         """
         if name in self.own:
             return self.own[name]
-        found = list(entry_points(group=self.group, name=name))
+        found = self._registered(name)
         if not found:
             raise UserError(
                 f"unknown {self.what} {shown(name)}; choose one of: {', '.join(self.names)}, or "
@@ -77,7 +79,7 @@ class Registry(Generic[Kind]):
                 "uninstall one of them"
             )
         kind = _loaded(found[0])
-        refuse(class_faults(kind, self.what, self.members))
+        refuse(self._class_faults(kind))
         called = getattr(kind, "name", None)
         if called != name:
             raise UserError(
@@ -99,9 +101,21 @@ class Registry(Generic[Kind]):
         if isinstance(given, type):
             called = given.__name__
             yield UserError(f"{self.what} {called} is a class; give an instance: {called}()")
-            return
-        faults = list(class_faults(type(given), self.what, self.members))
-        yield from faults or self._instance_faults(given)
+        elif type(given).__module__ == "builtins":
+            yield UserError(
+                f"{self.what} must be a text such as {shown(next(iter(self.own)))} or an object of "
+                f"a class of yours, got {shown(given)}; see docs/extending.md"
+            )
+        else:
+            yield from list(self._class_faults(type(given))) or self._instance_faults(given)
+
+    def _registered(self, name: str) -> list[EntryPoint]:
+        """By installed packages, which cannot take a name of ours."""
+        is_taken = name in (*self.own, *self.reserved)
+        return [] if is_taken else list(entry_points(group=self.group, name=name))
+
+    def _class_faults(self, kind: type) -> Iterator[UserError]:
+        return class_faults(kind, self.what, self.methods, self.attributes)
 
     def _instance_faults(self, given: Named) -> Iterator[UserError]:
         """Of an instance whose class is as it should be."""
@@ -112,16 +126,17 @@ class Registry(Generic[Kind]):
                 f"the name of {called} must be letters, digits and underscores, got {shown(name)}"
             )
         elif name in (*self.own, *self.reserved):
-            yield UserError(
-                f"the {called} has the name {shown(name)}, which is one of ours; "
-                "choose another name"
-            )
+            if not kind.__module__.startswith(f"{_PACKAGE}."):
+                yield UserError(
+                    f"the {called} has the name {shown(name)}, which is one of ours; "
+                    "choose another name"
+                )
         elif name in self.names and self.class_of(name) is not kind:
             yield UserError(
                 f"the {called} has the name {shown(name)}, by which an installed package "
                 f"registers {self.class_of(name).__name__}; choose another name"
             )
-        elif self.as_text and not _is_read_back(given):
+        elif not _is_read_back(given):
             yield UserError(
                 f"the settings of {called} must be numbers, truth values or texts without commas, "
                 "which can be written and read again; make other things from them in a property"

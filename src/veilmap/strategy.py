@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Protocol
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, shown
 
 _MAIN = 2  # the first settings are those that one asks for
 
@@ -40,7 +40,9 @@ def is_named(value: object) -> bool:
     return isinstance(getattr(type(value), "name", None), str)
 
 
-def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[UserError]:
+def class_faults(
+    kind: type, what: str, methods: Sequence[str], attributes: Sequence[str] = ()
+) -> Iterator[UserError]:
     """What keeps the instances of a class from being ``what``."""
     parameters = getattr(kind, "__dataclass_params__", None)
     if not (is_dataclass(kind) and getattr(parameters, "frozen", False)):
@@ -50,12 +52,23 @@ def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[User
         )
         return
     there = {*dir(kind), *(field.name for field in fields(kind))}
-    missing = [member for member in ("name", *members) if member not in there]
+    missing = [member for member in ("name", *attributes, *methods) if member not in there]
     if missing:
         yield UserError(
             f"{what} {kind.__name__} has no {', no '.join(missing)}; add what is missing, as "
             "docs/extending.md shows"
         )
+    yield from method_faults(kind, what, methods)
+
+
+def method_faults(kind: type, what: str, methods: Sequence[str]) -> Iterator[UserError]:
+    """Those that are there and cannot be called."""
+    for method in methods:
+        if hasattr(kind, method) and not callable(value := getattr(kind, method)):
+            yield UserError(
+                f"{method} of {what} {kind.__name__} must be a method, got {shown(value)}; write "
+                f"def {method}(self, …), as docs/extending.md shows"
+            )
 
 
 def _value(value: Any) -> str:

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -6,16 +6,42 @@ import pytest
 import veilmap
 from tests.federation.test_federation import USERS, make_plan, make_rounds
 from tests.maps.making import Bumps, Mean
+from tests.study.foreign_attacks import install
 from veilmap.errors import UserError
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import federate
 from veilmap.maps.families import MAP_FAMILIES, MissingMap, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
+from veilmap.model.network import Network
+from veilmap.study.configuration import configure
+from veilmap.study.settings import RunSettings
+
+MEAN = "tests.maps.making:Mean"
 
 
 @dataclass(frozen=True)
 class WithoutVerbs:
     name = "empty"
+
+
+class Melting:
+    name = "melting"
+
+
+@dataclass(frozen=True)
+class Silent(Mean):
+    name = "silent"
+    predict = None
+
+
+@dataclass(frozen=True)
+class Gridded(Mean):
+    at_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    name = "gridded"
+
+
+def named(name):
+    return dataclass(frozen=True)(type("Taking", (Mean,), {"name": name}))()
 
 
 def test_a_record_makes_the_same_map_again():
@@ -51,12 +77,32 @@ def test_a_text_is_read_with_its_settings():
             WithoutVerbs(),
             "map WithoutVerbs has no start, no answer, no combine, no predict; add",
         ),
-        (object(), "map object must be a frozen dataclass, whose fields are its settings"),
+        (Melting(), "map Melting must be a frozen dataclass, whose fields are its settings"),
+        (object(), "map must be a text such as 'network' or an object of a class of yours, got <"),
+        (None, "map must be a text such as 'network' or an object .*, got None; see docs"),
+        (True, "map must be a text such as 'network' or an object .*, got True"),
+        (Network(), r"Network has the layers alone; write map=NetworkMap\(…\) with the same ones"),
+        (Silent(), "predict of map Silent must be a method, got None; write def predict"),
+        (Gridded(), "the settings of map Gridded must be numbers, truth values or texts"),
+        (named("fedavg"), "has the name 'fedavg', which is one of ours; choose another name"),
+        (named("centre"), "has the name 'centre', which is one of ours"),
+        (named("torch"), "has the name 'torch', which is one of ours"),
     ],
+    ids=lambda given: given if isinstance(given, str) else type(given).__name__,
 )
 def test_an_object_that_is_no_map_is_refused_with_a_way_out(given, message, small_campus):
     with pytest.raises(UserError, match=message):
         veilmap.train(small_campus, map=given)
+
+
+@pytest.mark.parametrize("name", ["fedavg", "network", "centre", "torch", "missing"])
+def test_no_package_takes_a_name_of_ours(name, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, "veilmap.maps", **{name: MEAN, "mean": MEAN})
+    assert MAP_FAMILIES.names == ("network", "mean")
+    assert MAP_FAMILIES.package_of("mean") == "strange"
+    assert MAP_FAMILIES.package_of(name) is None
+    assert isinstance(configure(RunSettings(), "fedavg + diverse").map, NetworkMap)
 
 
 def test_sums_add_up_whatever_the_order():

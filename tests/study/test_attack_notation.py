@@ -78,6 +78,12 @@ class Idle:
 
 
 @dataclass(frozen=True)
+class Read(Corner):
+    name = "read"
+    reads = True
+
+
+@dataclass(frozen=True)
 class Search2(Corner):
     name = "search"
 
@@ -95,7 +101,12 @@ class Spaced(Corner):
         (Idle(), "attack Idle has no reads, no attack; add what is missing"),
         (Search2(), "the attack Search2 has the name 'search', which is one of ours; choose ano"),
         (Spaced(), "the name of attack Spaced must be letters, digits and underscores, got 'my at"),
-        (5, "attack int must be a frozen dataclass"),
+        (Read(), "reads of attack Read must be a method, got True; write def reads"),
+        (
+            5,
+            "attack must be a text such as 'dlg' or an object of a class of yours, got 5; see",
+        ),
+        (None, "attack must be a text such as 'dlg' or an object .*, got None"),
         ("search:exact_m=1", "search takes its settings as options of their own, not after a col"),
         ((), "method is empty; choose one or more of: dlg, search, first_layer, heatmap"),
         (("search", "search"), "method names 'search' twice; leave one of them out"),

@@ -2,10 +2,12 @@ from dataclasses import fields
 
 import pytest
 
+from tests.maps.making import Mean
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
 from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError
+from veilmap.model.network import Network
 from veilmap.strategy import as_text
 from veilmap.study.configuration import configure
 from veilmap.study.protection import Protection
@@ -132,6 +134,22 @@ def test_a_bad_step_is_refused_by_name(text, message):
 def test_an_unknown_scheme_is_refused():
     with pytest.raises(UserError, match="unknown scheme 'fedsgg'; choose one of: fedsgd, fedavg"):
         configure(RAW, "fedsgg + diverse")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("fedavg", Mean()), r"a configuration begins with its map, got Mean\(\) later; write it"),
+        ("fedavg + network", "begins with its map, got 'network' later; write it first"),
+        (Mean, r"map Mean is a class; give an instance: Mean\(\)"),
+        (Network(), "Network has the layers alone; write map=NetworkMap"),
+        (("fedavg", None), "defence must be a text such as 'diverse' or an object .*, got None"),
+    ],
+    ids=str,
+)
+def test_a_misplaced_part_is_refused_with_the_way_out(given, message):
+    with pytest.raises(UserError, match=message):
+        configure(RAW, given)
 
 
 def test_steps_may_also_be_joined_in_one_text():

@@ -83,6 +83,12 @@ class Idle:
     name = "idle"
 
 
+@dataclass(frozen=True)
+class Numbered:
+    name = "numbered"
+    on_points = 3
+
+
 class Ours(FarthestBatch):
     """Another step under a name of ours."""
 
@@ -115,8 +121,14 @@ class Labelled(First):
         (Centred(), "the defence Centred has the name 'centre', which is one of ours"),
         (Drawn(), "the settings of defence Drawn must be numbers, truth values or texts"),
         (Labelled(label="a,b"), "the settings of defence Labelled must be numbers"),
-        (5, "defence int must be a frozen dataclass"),
-        (None, "defence NoneType must be a frozen dataclass"),
+        (Numbered(), "on_points of defence Numbered must be a method, got 3; write def on_points"),
+        (
+            5,
+            "defence must be a text such as 'diverse' or an object of a class of yours, got 5",
+        ),
+        (None, "defence must be a text such as 'diverse' or an object .*, got None"),
+        ({}, r"defence must be a text such as 'diverse' or an object .*, got \{\}"),
+        (print, "defence must be a text such as 'diverse' or an object .*, got <built-in function"),
     ],
     ids=str,
 )

@@ -10,6 +10,7 @@ from typing import get_args
 
 from veilmap.defences.step import LooksAt, Moves, Source, Spending, Step, UpdateStep
 from veilmap.errors import UserError, out_of_range, unknown_choice
+from veilmap.strategy import method_faults
 
 KINDS = ("on_points", "on_update", "learn")  # a step has one of these methods
 
@@ -63,6 +64,7 @@ def mu_of(step: Step) -> float | None:
 def declaration_faults(step: Step) -> Iterator[UserError]:
     """What cannot be true of a step."""
     methods = [method for method in KINDS if hasattr(step, method)]
+    yield from method_faults(type(step), "defence", methods)
     if len(methods) != 1:
         yield UserError(
             f"defence {step.name} must have one of {', '.join(KINDS)}, got "

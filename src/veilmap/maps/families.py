@@ -6,21 +6,28 @@ from typing import Any, NoReturn, cast
 
 from veilmap.errors import UserError, refuse, shown
 from veilmap.federation.map_family import MapFamily
+from veilmap.federation.plan import SCHEMES
 from veilmap.maps.network_map import NetworkMap
+from veilmap.model.network import Network
 from veilmap.registry import Registry
 from veilmap.settings import parse, plain
 
 VERBS = ("start", "answer", "combine", "predict")
-# The module of a TorchMap is a function, which no text makes again.
-MAP_FAMILIES: Registry[MapFamily] = Registry("map", {"network": NetworkMap}, VERBS, as_text=False)
+# In a configuration a scheme and centre stand beside a map; no text makes the others of ours.
+MAP_FAMILIES: Registry[MapFamily] = Registry(
+    "map", {"network": NetworkMap}, VERBS, reserved=(*SCHEMES, "centre", "torch", "missing")
+)
 
 
 def checked_map(given: object) -> MapFamily:
     """An object of the user's own as a family.
 
     Raises:
-        UserError: it is a class, no frozen dataclass, has no name, or lacks a verb.
+        UserError: it is a class, no frozen dataclass, has no name, lacks a verb, or has settings
+            that no text can hold.
     """
+    if isinstance(given, Network) and not isinstance(given, NetworkMap):
+        raise UserError("Network has the layers alone; write map=NetworkMap(…) with the same ones")
     refuse(MAP_FAMILIES.faults(given))
     return cast("MapFamily", given)
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import PlainValidator
 
 from veilmap.defences.step import JOINED_BY, Step
-from veilmap.errors import UserError, unknown_choice
+from veilmap.errors import UserError, shown, unknown_choice
 from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.maps.families import MAP_FAMILIES, VERBS
+from veilmap.model.network import Network
 from veilmap.notation import name_and_values, with_units
 from veilmap.settings import parse, plain
-from veilmap.strategy import as_text, class_faults
+from veilmap.strategy import as_text
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
-from veilmap.study.step_notation import CENTRE, as_tuple, parts_of, step_of
+from veilmap.study.step_notation import CENTRE, DEFENCES, as_tuple, parts_of, step_of
 
 Part = str | Step | MapFamily
 Configuration = Part | tuple[Part, ...]
@@ -68,6 +69,10 @@ def configure(settings: RunSettings, configuration: Configuration) -> RunSetting
     given, users = _without_users(configuration)
     parts = [part for each in as_tuple(given) for part in parts_of(each)]
     task, training, parts = _begun(settings, parts)
+    for part in filter(_is_late_map, parts):
+        raise UserError(
+            f"a configuration begins with its map, got {shown(part)} later; write it first"
+        )
     centres = [part for part in parts if isinstance(part, str) and _is_centre(part)]
     steps = tuple(part for part in parts if part not in centres)
     defended = users or settings.protection.defended
@@ -111,7 +116,13 @@ def _begun(settings: RunSettings, parts: Sequence[Any]) -> tuple[Task, Training,
 def _is_map(part: object) -> bool:
     if isinstance(part, str):
         return name_and_values(part)[0] in MAP_FAMILIES.names
-    return not list(class_faults(type(part), "map", VERBS))
+    kind = part if isinstance(part, type) else type(part)
+    return issubclass(kind, Network) or all(hasattr(kind, verb) for verb in VERBS)
+
+
+def _is_late_map(part: object) -> bool:
+    is_defence = isinstance(part, str) and name_and_values(part)[0] in (CENTRE, *DEFENCES.names)
+    return not is_defence and _is_map(part)
 
 
 def _training(training: Training, text: str) -> Training:
