@@ -1,12 +1,15 @@
 from dataclasses import replace
 
 import pytest
+from torch import nn
 
 from tests.experiments.making import make_trial
 from tests.sweeping.making import make_data
-from veilmap.experiments import code_fingerprint, schedule
+from veilmap import TorchMap
 from veilmap.experiments.schedule import Progress, run_trials
 from veilmap.experiments.store import TrialStore
+from veilmap.experiments.trial import Trial
+from veilmap.study import code_fingerprint
 
 DATA = make_data()
 ONE, TWO = make_trial(DATA, seed=0), make_trial(DATA, seed=1)
@@ -102,12 +105,27 @@ def test_results_of_other_code_are_computed_again_in_one_line(store, monkeypatch
     assert run([ONE, TWO], store)[1].begun == [(2, 2)]
 
 
-def test_a_class_without_source_is_not_cached_in_one_line(store, monkeypatch):
-    monkeypatch.setattr("veilmap.experiments.store.code_of", lambda trial: None)
-    monkeypatch.setattr(schedule, "code_of", lambda trial: None)
+def test_what_has_no_code_is_not_cached_in_one_line(store, monkeypatch):
+    run([ONE], store)
+    monkeypatch.setattr(Trial, "code", None)
     for _ in range(2):
         _, heard = run([ONE], store)
         assert heard.begun == [(1, 0)]
         assert heard.messages == [
-            "not cached, because a class has no source file: fedsgd + centre; define it in a module"
+            "not cached, because the code cannot be told from other code: fedsgd + centre; define "
+            "classes and functions at the top level of a module, under names of their own"
         ]
+
+
+def test_functions_of_one_name_share_no_result(store):
+    def by(width):
+        family = TorchMap(lambda: nn.Sequential(nn.Linear(2, width), nn.Linear(width, 1)))
+        return make_trial(DATA, (family,), attacks=None, targets=())
+
+    trials = [by(width) for width in (2, 4, 8)]
+    results, _ = run([*trials, trials[0]], store)
+    assert len({result.rows[0].map.rmse_db for result in results}) == 3
+    assert results[0] is results[3]
+    (again,), heard = run([by(2)], store)
+    assert heard.begun == [(1, 0)]
+    assert again.rows[0].map.rmse_db == results[0].rows[0].map.rmse_db

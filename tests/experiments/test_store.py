@@ -10,12 +10,12 @@ from tests.experiments.making import make_trial, run
 from tests.sweeping.making import make_data
 from veilmap.auditing.panel import panel
 from veilmap.auditing.settings import AuditSettings
-from veilmap.experiments import code_fingerprint
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.store import TrialStore
 from veilmap.experiments.trial import Trial
 from veilmap.files import write_whole
 from veilmap.metrics.rows import RoundRecord
+from veilmap.study import code_fingerprint
 from veilmap.study.attack_settings import AttackSettings
 
 EVERYTHING = frozenset({"history", "found", "chosen", "path", "past", "gradient"})

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from veilmap.experiments.code_fingerprint import code_of
 from veilmap.experiments.pool import run_all
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.run_trial import run_trial
@@ -104,9 +103,9 @@ def _notices(store: TrialStore, trials: Iterable[Trial], cached: Iterable[Cached
         )
     if other:
         yield (f"{counted(other, 'cached result')} of other code: computed again, and replaced")
-    names = dict.fromkeys(trial.configuration for trial in trials if code_of(trial) is None)
+    names = dict.fromkeys(trial.configuration for trial in trials if trial.code is None)
     if names:
         yield (
-            f"not cached, because a class has no source file: {'; '.join(names)}; define it in a "
-            "module"
+            f"not cached, because the code cannot be told from other code: {'; '.join(names)}; "
+            "define classes and functions at the top level of a module, under names of their own"
         )

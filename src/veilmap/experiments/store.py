@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from veilmap.experiments.code_fingerprint import code_of
 from veilmap.experiments.file_names import readable
 from veilmap.experiments.packed_arrays import pack, unpack
 from veilmap.experiments.positions import Positions
@@ -58,11 +57,13 @@ class TrialStore:
 
     def load(self, trial: Trial, data: Measurements) -> Cached:
         """The finished trial, if it is there, whole, and of the code of today."""
-        file = self._file(trial, data)
+        file, code = self._file(trial, data), trial.code
+        if code is None:
+            return Cached()
         try:
             content = parse_json(file.read_bytes())
             kept = frozenset(content["result"]["kept"])
-            if content["layout"] != LAYOUT or content["code"] != code_of(trial):
+            if content["layout"] != LAYOUT or content["code"] != code:
                 return Cached(None, kept, is_of_other_code=True)
             named = _with_users(content["result"], lambda number: data.users[int(number)])
             result = _adapter().validate_python(named)
@@ -78,7 +79,7 @@ class TrialStore:
 
     def save(self, trial: Trial, data: Measurements, result: TrialResult) -> None:
         """Positions first, so that a trial with figures is whole."""
-        code = code_of(trial)
+        code = trial.code
         if code is None:
             return
         file = self._file(trial, data)

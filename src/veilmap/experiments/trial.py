@@ -4,14 +4,15 @@ import hashlib
 import json
 from dataclasses import dataclass, is_dataclass, replace
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Literal
 
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.measurements import Measurements
 from veilmap.settings import plain
-from veilmap.strategy import as_text
 from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.code_fingerprint import code_of
+from veilmap.study.foreign_objects import foreign_objects, name_in_process
 from veilmap.study.prepare import Prepared
 from veilmap.study.settings import RunSettings
 
@@ -82,8 +83,17 @@ class Trial:
     def seed(self) -> int:
         return self.settings.task.seed
 
+    @property
+    def code(self) -> str | None:
+        """Hash of the code that decides the figures; None if nobody can tell which that is."""
+        return code_of(self.settings, self.attacks)
+
     def digest(self, data: Measurements) -> str:
-        """Of everything that decides the figures but the code; what is kept does not."""
+        """Of everything that decides the figures but the code; what is kept does not.
+
+        Objects that share a text have different ones. Those that are not importable are told apart
+        in this process alone; ``code`` is None then, and nothing is cached.
+        """
         parts = {
             name: plain(value) if is_dataclass(value) else value
             for name, value in vars(self).items()
@@ -91,10 +101,7 @@ class Trial:
         }
         parts["version"] = version("veilmap")
         parts["data"] = [data.fingerprint, data.timezone, data.projection.epsg]
-        text = json.dumps(parts, sort_keys=True, default=_named)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _named(strategy: Any) -> str:
-    """A map family, an attack or a step that was given as an object."""
-    return f"{type(strategy).__module__}.{type(strategy).__qualname__} {as_text(strategy)}"
+        objects = foreign_objects(self.settings, self.attacks)
+        if objects:
+            parts["objects"] = [name_in_process(thing) for thing in objects]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
