@@ -1,8 +1,10 @@
 import tomllib
+from dataclasses import dataclass
 
 import pytest
 
 from tests.conftest import make_measurements
+from tests.study.foreign_steps import First
 from veilmap.errors import UserError
 from veilmap.settings import parse
 from veilmap.study.settings import RunSettings, SettingsFile
@@ -59,6 +61,23 @@ def test_trials_of_another_task_are_not_mixed_in(small_campus, tmp_path):
     other = RunSettings.of(interval="1d", epochs=2, batch_size=200)
     with pytest.raises(UserError, match="holds trials of another task"):
         tune(small_campus, other, trials=2, journal=tmp_path / "journal")
+
+
+def test_trials_of_other_code_are_not_mixed_in(small_campus, tmp_path, monkeypatch):
+    tune(small_campus, SETTINGS, trials=1, journal=tmp_path / "journal")
+    monkeypatch.setattr("veilmap.study.code_fingerprint.package_fingerprint", lambda: "other")
+    with pytest.raises(UserError, match=r"another task \(other data, settings or code\)"):
+        tune(small_campus, SETTINGS, trials=2, journal=tmp_path / "journal")
+
+
+def test_code_that_no_file_tells_is_refused(small_campus, tmp_path):
+    @dataclass(frozen=True)
+    class Inner(First):
+        name = "inner"
+
+    settings = RunSettings.of(interval="1d", defence=[Inner()])
+    with pytest.raises(UserError, match=r"of fedavg \+ inner:num=3 .* nobody can tell; define"):
+        tune(small_campus, settings, trials=1, journal=tmp_path / "journal")
 
 
 def test_bad_trials_are_stopped_early_and_divergent_ones_too(small_campus, tmp_path):

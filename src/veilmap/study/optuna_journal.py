@@ -41,7 +41,7 @@ class Trials:
             ) from error
         if about != self._about:
             raise UserError(
-                f"{self._path} holds trials of another task (other data or settings); "
+                f"{self._path} holds trials of another task (other data, settings or code); "
                 "choose another --out or remove it"
             )
         return trials

@@ -24,6 +24,7 @@ from veilmap.output import held_file
 from veilmap.settings import plain, toml
 from veilmap.strategy import as_text
 from veilmap.streams import stream
+from veilmap.study.code_fingerprint import code_of
 from veilmap.study.optuna_journal import Trials
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
@@ -79,7 +80,7 @@ def tune(
     cell = data.of_cell(settings.task.cell)
     training, _ = settings.test.apply(cell, settings.task.seed)
     prepared = prepare(training, settings)
-    about = {**plain(settings), "data": training.fingerprint}
+    about = {**plain(settings), "data": training.fingerprint, "code": _code_of(settings)}
     with held_file(journal), one_thread():
         kept = Trials(journal, about)
         study = _make_study(len(prepared.rounds))
@@ -93,6 +94,16 @@ def tune(
                 reached_db = trial.value if _is(trial, "COMPLETE") else None
                 on_trial(number + 1, reached_db, _best_rmse_db(study))
     return _conclude(study, settings)
+
+
+def _code_of(settings: RunSettings) -> str:
+    code = code_of(settings)
+    if code is None:
+        raise UserError(
+            "tune goes on from its journal while the code is the same, and of "
+            f"{settings.configuration} nobody can tell; define classes at the top level of a module"
+        )
+    return code
 
 
 def _objective(trial: "optuna.Trial", prepared: Prepared) -> float:
