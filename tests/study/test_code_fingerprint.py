@@ -277,6 +277,29 @@ def test_a_variable_of_another_function_of_the_script_counts(script):
     assert code_of(module.Mine()) not in (None, first)
 
 
+NETS = """
+from torch import nn
+
+WIDTH = 4
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(2, WIDTH)
+
+class Net(Base):
+    pass
+"""
+
+
+def test_a_variable_of_the_base_of_a_module_in_a_script_counts(script):
+    module = script(NETS)
+    first = by_torch(module.Net).code
+    module.WIDTH = 8
+    assert None not in (first, by_torch(module.Net).code)
+    assert by_torch(module.Net).code != first
+
+
 INNER = """
 def inner():
     return outer()

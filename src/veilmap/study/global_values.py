@@ -22,18 +22,20 @@ def global_values(thing: Any) -> dict[str, str]:
         LookupError: a script's class or function reads a value that cannot be told from others.
     """
     package = _package(thing)
-    found, seen, waiting = dict[str, str](), set[int](), [thing, *foreign_bases(thing)]
+    found, seen, waiting = dict[str, str](), set[int](), [thing]
     while waiting:
         part = waiting.pop()
+        if id(part) in seen or _package(part) != package:
+            continue
         seen.add(id(part))
+        waiting += foreign_bases(part)
         for name, value in _variables(part):
             called = f"{part.__module__}.{part.__qualname__} {name}"
             if _is_plain(value):
                 found[called] = repr(value)
             elif package == "__main__" and not isinstance(value, ModuleType):
                 found[called] = importable_name(value)
-            is_own = isinstance(value, type | FunctionType) and _package(value) == package
-            if is_own and id(value) not in seen:
+            if isinstance(value, type | FunctionType):
                 waiting.append(value)
     return found
 
