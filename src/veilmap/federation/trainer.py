@@ -10,6 +10,7 @@ from veilmap.defences.declarations import acts_on_points
 from veilmap.federation.client import dropout, mini_batches
 from veilmap.federation.map_family import WEIGHTS, Arrays
 from veilmap.federation.plan import Plan
+from veilmap.federation.returned_map import returned_arrays
 from veilmap.local_data import LocalData
 from veilmap.model.network import Network
 
@@ -31,15 +32,17 @@ class OnThreads:
         self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
     ) -> Iterator[Arrays]:
         """Lines 18-22 of Algorithm 1, in the users' order; some phones ahead of the one taken."""
+
+        def answer(job: tuple[Plan, Arrays, LocalData, str, int]) -> Arrays:
+            return returned_arrays(plan.map, "answer", plan.map.answer(*job))
+
         jobs = ((plan, state, batch, user, t) for user, batch in batches)
         threads = _useful(self.threads, plan)
         if threads == 1:
-            yield from (plan.map.answer(*job) for job in jobs)
+            yield from map(answer, jobs)
             return
         with ThreadPoolExecutor(threads) as pool:
-            yield from map_bounded(
-                pool, lambda job: plan.map.answer(*job), jobs, IN_FLIGHT * threads
-            )
+            yield from map_bounded(pool, answer, jobs, IN_FLIGHT * threads)
 
 
 @dataclass(frozen=True)
