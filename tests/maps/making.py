@@ -8,6 +8,7 @@ from torch import nn
 
 from veilmap import ModuleMap
 from veilmap.federation.map_family import Prediction
+from veilmap.maps.network_map import NetworkMap
 
 ACTIVATIONS = {"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "elu": nn.ELU}
 
@@ -33,6 +34,16 @@ class Bumps(ModuleMap):
 
     def module(self):
         return nn.Sequential(nn.Linear(2, self.width), nn.Tanh(), nn.Linear(self.width, 1))
+
+
+@dataclass(frozen=True)
+class Still(NetworkMap):
+    """The paper's layers, on phones that learn nothing."""
+
+    name = "still"
+
+    def answer(self, plan, state, batch, user, t):
+        return state
 
 
 @dataclass(frozen=True)

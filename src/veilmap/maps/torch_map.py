@@ -29,6 +29,8 @@ class ModuleMap:
     put back as it was.
     """
 
+    robust = True
+
     def module(self) -> nn.Module:
         """A new module; it is given standardised positions (n, 2) and gives (n,) or (n, 1)."""
         raise NotImplementedError
