@@ -24,6 +24,7 @@ from veilmap.attacks.gradient_matching.autodiff_matching import AutodiffMatching
 from veilmap.attacks.gradient_matching.batched_descent import slopes
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.matching import Matching
+from veilmap.attacks.gradient_matching.objective import objective
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.gradient_matching.starts import NearCentroid, RandomStarts
 from veilmap.attacks.heatmap.heatmap import Heatmap
@@ -134,6 +135,13 @@ def test_a_frozen_parameter_has_no_part_in_the_objective():
     leaked = torch.from_numpy(leaked_gradient(seen))[48:]
     expected = hidden @ leaked / (hidden.norm() * leaked.norm())
     assert formed.at(x).cosine.item() == pytest.approx(expected.item(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("make", "single"), [(Waves, False), (of_plain_constants, True)])
+def test_only_beside_constants_that_are_no_buffers_single_precision_is_used(make, single):
+    header, _, seen = one_point(make)
+    weights = torch.from_numpy(seen.weights_before)[None].double()
+    assert objective(header, weights, weights).always_single == single
 
 
 def test_a_map_of_flat_pieces_has_no_slope():
