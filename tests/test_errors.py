@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from veilmap.errors import UserError, cut
+from veilmap.errors import UserError, cut, shown
 
 
 def test_an_endless_word_is_told_by_its_beginning():
@@ -10,6 +11,10 @@ def test_an_endless_word_is_told_by_its_beginning():
 @pytest.mark.parametrize("name", ["a" * 255, "/".join(["a" * 200] * 5)])
 def test_a_name_of_a_file_stays_whole(name):
     assert str(UserError(f"cannot read {name}")).endswith(name)
+
+
+def test_a_value_is_shown_on_one_line():
+    assert shown(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
 
 
 def test_what_was_cut_is_not_cut_again():

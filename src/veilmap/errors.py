@@ -37,7 +37,7 @@ def cut(message: str) -> str:
 
 def shown(value: object) -> str:
     """A value as messages show it: on one line and cut if it is long."""
-    text = repr(value)
+    text = re.sub(r"\s*\n\s*", " ", repr(value))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 

@@ -1,9 +1,11 @@
 import pytest
 
+from tests.maps.making import Still
 from veilmap import TorchMap
 from veilmap.auditing.panel import DEFENCES, panel
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError
+from veilmap.maps.network_map import NetworkMap
 from veilmap.study.configuration import configure
 
 
@@ -15,12 +17,25 @@ from veilmap.study.configuration import configure
         {"label_offset_dbm": "mean", "defence": ["diverse"], "batch_size": 32},
         {"cumulative": True, "learning_rate": 1e-3},
         {"configurations": ["fedavg:learning_rate=1e-5 + dp:epsilon=3", "fedsgd + centre"]},
+        {"configurations": [NetworkMap((8, 8)), NetworkMap((4, 4)), "fedavg"]},
+        {"configurations": [NetworkMap((8, 8)), "fedavg"], "initialisation": "pytorch"},
     ],
 )
 def test_every_name_stands_for_its_settings(given):
     settings = AuditSettings.of(**given)
     for name, run in panel(settings).items():
         assert configure(settings.run, name) == run
+
+
+def test_networks_of_other_layers_have_other_names():
+    given = [NetworkMap((8, 8)), NetworkMap((4, 4), ("tanh", "relu")), "fedavg", Still()]
+    names = list(panel(AuditSettings.of(configurations=given)))
+    assert names == [
+        "network:hidden=8 8",
+        "network:hidden=4 4,activations=tanh relu",
+        "fedavg",
+        "still",
+    ]
 
 
 def test_the_panel_begins_with_the_settings_as_they_are():

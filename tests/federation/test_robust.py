@@ -3,12 +3,14 @@ import pytest
 from scipy.stats import trim_mean
 
 from tests.federation.test_federation import USERS, make_plan, make_rounds
+from tests.maps.making import Bumps, Mean
 from veilmap.errors import UserError
 from veilmap.federation import robust
 from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.robust import Gathered, median, trimmed, trimmed_mean
 from veilmap.federation.server import federate
+from veilmap.study.settings import RunSettings
 
 BEFORE = np.zeros(101, np.float32)
 
@@ -114,3 +116,13 @@ def test_the_name_of_a_scheme_says_how_updates_are_aggregated():
     text = Training(aggregation="trimmed", trimmed_share=0.3).as_text()
     assert text == "fedavg:aggregation=trimmed,trimmed_share=0.3"
     assert Training().as_text() == "fedavg"
+
+
+def test_only_a_map_that_says_so_follows_a_robust_rule():
+    """Sums add up whatever the rule: a hostile phone would spoil the map all the same."""
+    message = "the map mean does not follow aggregation median; take mean, or declare robust = True"
+    with pytest.raises(UserError, match=message):
+        Plan(**{**vars(make_plan(aggregation="median")), "map": Mean()})
+    with pytest.raises(UserError, match=message):
+        RunSettings.of(map=Mean(), aggregation="median")
+    assert RunSettings.of(map=Bumps(), aggregation="median").map == Bumps()

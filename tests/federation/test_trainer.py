@@ -1,11 +1,14 @@
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from tests.federation.test_federation import NO_DROPOUT, SMALL, USERS, make_plan, make_rounds
+from tests.maps.making import Still
 from veilmap.defences.dp import DifferentialPrivacy
+from veilmap.errors import UserError
 from veilmap.federation.client import user_update
 from veilmap.federation.observation import Recorder
 from veilmap.federation.server import federate
@@ -63,3 +66,13 @@ def test_one_phone_after_the_other_where_the_cost_of_a_step_is_measured(monkeypa
 
     monkeypatch.setattr(network_map, "user_update", update)
     trained(make_plan(defence=(DifferentialPrivacy(epsilon=10.0),)), OnThreads(2))
+
+
+def test_a_map_that_builds_on_the_papers_answers_for_itself():
+    plan = replace(make_plan(), map=Still.of(SMALL))
+    weights, _ = trained(plan, OnThreads(2))
+    assert (weights == plan.map.start(plan)["weights"]).all()
+    with pytest.raises(
+        UserError, match="a GPU trains the paper's network alone, got the map still"
+    ):
+        trained(plan, OnDevice(torch.device("cpu")))

@@ -1,11 +1,13 @@
 import pytest
 
 from tests.flower.making import make_campaign
-from tests.maps.making import Bumps
+from tests.maps.making import Bumps, Still
 from veilmap.errors import UserError
 from veilmap.federation.plan import Training
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
+from veilmap.maps.network_map import NetworkMap
+from veilmap.model.network import Network
 from veilmap.study.settings import RunSettings
 
 PUBLIC = {"cell": "x204", "area": (-117.85, 33.63, -117.82, 33.66), "label_offset_dbm": -95}
@@ -32,6 +34,13 @@ def test_a_time_with_an_offset_is_that_moment():
 def test_nodes_train_the_papers_network_alone():
     with pytest.raises(UserError, match="train the paper's network, got map bumps:width=6; leave"):
         make(map=Bumps())
+    with pytest.raises(UserError, match="train the paper's network, got map still; leave"):
+        make(map=Still())
+
+
+@pytest.mark.parametrize("given", [NetworkMap((4, 4)), "network:hidden=4 4"])
+def test_nodes_train_the_layers_that_the_map_names(given):
+    assert make(map=given).network == Network((4, 4))
 
 
 def test_it_travels_as_text():

@@ -6,7 +6,22 @@ import torch
 from torch import nn
 
 from tests.federation.test_federation import NO_DROPOUT, USERS, make_plan, make_rounds
-from tests.maps.making import dense_module, of_doubles, of_two_numbers, with_batch_norm
+from tests.maps.making import (
+    Waves,
+    begun_frozen,
+    by_chance,
+    dense_module,
+    drawn_by_numpy,
+    into_its_input,
+    into_what_it_needs,
+    of_doubles,
+    of_lazy_layers,
+    of_one_batch,
+    of_other_rows,
+    of_plain_constants,
+    of_two_numbers,
+    with_batch_norm,
+)
 from veilmap import TorchMap
 from veilmap.errors import UserError
 from veilmap.federation.map_family import WEIGHTS
@@ -15,6 +30,7 @@ from veilmap.federation.server import federate
 from veilmap.federation.trainer import OnThreads
 from veilmap.maps.families import map_record
 from veilmap.maps.network_map import NetworkMap
+from veilmap.maps.torch_modules import shared_module
 from veilmap.strategy import as_text
 from veilmap.study.settings import RunSettings
 
@@ -76,7 +92,19 @@ def test_bits_do_not_depend_on_the_number_of_threads():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (with_batch_norm, "the module keeps 1.running_mean, 1.running_var.* BatchNorm"),
+        (
+            with_batch_norm,
+            "changes 1.running_mean, .* while it trains, .* such as LayerNorm instead of BatchNorm",
+        ),
+        (of_one_batch, "must take a single position, and failed on it .* such as LayerNorm"),
+        (of_other_rows, "must depend on it alone, .* on the other positions or on chance; treat"),
+        (by_chance, "must depend on it alone, .* drop units with torch.nn.Dropout"),
+        (into_what_it_needs, r"cannot be differentiated \(RuntimeError: .*write into new tensors"),
+        (lambda: nn.Linear(2, 1).requires_grad_(False), "depends on none; leave requires_grad on"),
+        (lambda width: nn.Linear(2, width), r"cannot be made \(TypeError: .* takes? no arguments"),
+        (lambda: nn.Linear(2, 1 // 0), r"cannot be made \(ZeroDivisionError: integer division"),
+        (drawn_by_numpy, "two that differ under one seed of torch; draw with torch, or with a"),
+        (lambda module=nn.Linear(2, 1): module, "must return a new module each time, got one with"),
         (of_two_numbers, r"one number for each position, got shape \(3, 2\) for 3 of them; end it"),
         (of_doubles, r"float32 parameters, got torch.float64; use module.float\(\)"),
         (nn.Identity, "float32 parameters, got no parameters"),
@@ -138,12 +166,51 @@ def test_maps_of_a_function_that_reads_a_variable_share_no_module():
 
 
 def test_a_frozen_parameter_stays():
-    def half_frozen():
-        module = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
-        module[0].requires_grad_(False)
-        return module
+    plan = by(TorchMap(begun_frozen))
+    (*_, last) = federate(plan, make_rounds(), USERS)
+    first = plan.map.start(plan)[WEIGHTS]
+    np.testing.assert_allclose(last.weights[:48], first[:48], atol=1e-7)
+    assert (last.weights[48:] != first[48:]).all()
 
-    (*_, last) = federate(by(TorchMap(half_frozen)), make_rounds(), USERS)
-    first = TorchMap(half_frozen).start(by(TorchMap(half_frozen)))[WEIGHTS]
-    np.testing.assert_allclose(last.weights[:9], first[:9], atol=1e-7)
-    assert (last.weights[9:] != first[9:]).all()
+
+@pytest.mark.parametrize("make", [Waves, of_plain_constants], ids=["buffer", "plain tensor"])
+def test_constants_are_the_same_in_every_process(make):
+    """A process makes one module and keeps it; torch's own generator is anywhere."""
+    xy_m, found = np.random.default_rng(0).normal(size=(50, 2)), []
+    for root in (1, 2):
+        shared_module.cache_clear()
+        torch.manual_seed(root)
+        plan = by(TorchMap(make))
+        (*_, last) = federate(plan, make_rounds(), USERS)
+        found.append(plan.map.predict(plan, last.state, xy_m).rsrp_dbm)
+    assert (found[0] == found[1]).all()
+
+
+def test_lazy_layers_begin_like_others():
+    usual = TorchMap(lambda: nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1)))
+    lazy, plan = TorchMap(of_lazy_layers), make_plan()
+    assert len(lazy.start(plan)[WEIGHTS]) == len(usual.start(plan)[WEIGHTS])
+    (*_, last) = federate(by(lazy), make_rounds(), USERS)
+    assert (last.weights != lazy.start(plan)[WEIGHTS]).all()
+
+
+def test_a_module_may_write_into_its_input():
+    """The next epoch finds the positions as they were."""
+    doubled = TorchMap(lambda: Doubled(2.0))
+    plans = [
+        by(family, epochs=3, batch_size="inf") for family in (TorchMap(into_its_input), doubled)
+    ]
+    one, other = ([r.weights for r in federate(plan, make_rounds(), USERS)] for plan in plans)
+    np.testing.assert_allclose(one[-1], other[-1], atol=1e-6)
+
+
+class Doubled(nn.Module):
+    """What ``into_its_input`` computes, without writing anywhere."""
+
+    def __init__(self, factor) -> None:
+        super().__init__()
+        self.layer, self.last = nn.Linear(2, 8), nn.Linear(8, 1)
+        self.factor = torch.tensor([factor, 1.0])
+
+    def forward(self, x):
+        return self.last(torch.tanh(self.layer(x * self.factor)))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.maps.making import Mean
 from tests.study.foreign_attacks import Corner
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.secure_sum import SUM
@@ -378,8 +379,34 @@ def test_an_attack_that_cannot_read_the_map_is_left_out(run):
     result = attack(run, method=["first_layer", Blind()])
     assert result.unread == ("blind:depth=10",)
     assert list(result.scores) == ["first_layer"]
-    with pytest.raises(UserError, match="can read this kind of map: blind:depth=10; add dlg or"):
+    with pytest.raises(
+        UserError, match="can read the map network: blind:depth=10; add to --method"
+    ):
         attack(run, method=[Blind()])
+
+
+@pytest.fixture(scope="module")
+def run_of_sums(campus_file, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "sums"
+    train(read(campus_file), map=Mean(), interval="1w", out=folder)
+    return folder
+
+
+def test_only_an_attack_that_reads_the_map_is_advised(run_of_sums):
+    with pytest.raises(
+        UserError, match="map mean: dlg, search, first_layer, heatmap; write an att"
+    ):
+        attack(run_of_sums, map=Mean())
+    with pytest.raises(UserError, match="can read the map mean: dlg; give the object in Python, m"):
+        attack(run_of_sums, method="dlg")
+    assert attack(run_of_sums, method=Corner()).scores["corner:depth=10"]
+
+
+def test_a_secure_sum_is_of_weights_alone(run_of_sums):
+    with pytest.raises(
+        UserError, match="weights alone, got messages of count, sum; leave out --se"
+    ):
+        attack(run_of_sums, method=Corner(), secure_aggregation=True)
 
 
 def replace_seconds(scores, like):

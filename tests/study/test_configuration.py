@@ -2,11 +2,12 @@ from dataclasses import fields
 
 import pytest
 
-from tests.maps.making import Mean
+from tests.maps.making import Mean, Still
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
 from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.strategy import as_text
 from veilmap.study.configuration import configure
@@ -16,6 +17,48 @@ from veilmap.study.step_notation import step_of
 
 RAW = RunSettings.of(label_offset_dbm="none", seed=3)
 SLOW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4)
+
+
+TWO_LAYERS = NetworkMap((8, 8), ("tanh", "elu"), (0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [TWO_LAYERS, "network:hidden=8 8,activations=tanh elu,dropout=0 0"],
+    ids=["object", "text"],
+)
+def test_the_layers_of_the_papers_map_are_those_of_the_settings(given):
+    settings = RunSettings.of(map=given)
+    assert settings == RunSettings.of(hidden=(8, 8), activations=("tanh", "elu"), dropout=(0, 0))
+    assert settings.map == TWO_LAYERS
+    assert settings.configuration == "fedavg + centre"
+
+
+def test_a_text_adds_to_the_layers_that_are_given_elsewhere():
+    settings = RunSettings.of(map="network:initialisation=pytorch", hidden=(8, 8))
+    assert settings.model == Network((8, 8), initialisation="pytorch")
+    one = {"hidden": [5], "activations": ["relu"], "dropout": [0.0]}
+    assert RunSettings.of(map="network:hidden=6", **one).model.hidden == (6,)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"map": TWO_LAYERS, "hidden": (4, 4)}, "map has layers of its own; leave out hidden, or"),
+        ({"map": "network:hidden=8"}, "one entry per hidden layer, got 1, 2 and 2 entries"),
+        ({"map": "network:hidden=8 x"}, "network: hidden.1: input should be a valid integer"),
+        ({"map": "network:width=8"}, "unknown setting 'width'; .*hidden"),
+    ],
+)
+def test_wrong_layers_are_refused(given, message):
+    with pytest.raises(UserError, match=message):
+        RunSettings.of(**given)
+
+
+def test_a_map_that_builds_on_the_papers_has_its_own_name():
+    settings = RunSettings.of(map=Still())
+    assert settings.map == Still()
+    assert settings.configuration == "still + centre"
 
 
 def test_a_scheme_sets_b_and_e_and_leaves_the_rest():

@@ -55,7 +55,7 @@ def name_of(run: RunSettings, base: RunSettings) -> str:
     Unlike the name of a run alone it leaves out what all have in common, such as the rate.
     """
     parts = [*run.protection.texts, *run.task.centre]
-    scheme = scheme_text(run.map, run.training, base.training)
+    scheme = scheme_text(run.map, run.training, base.training, base.model)
     return configuration_name(scheme, parts, run.protection.defended)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from veilmap.federation.plan import Plan
 
 Arrays = Mapping[str, NDArray[Any]]
+PAPERS = "network"  # the name of the paper's map, which no other family can have
 WEIGHTS = "weights"  # the one array of families that send weights, as one flat vector
 
 
@@ -112,6 +113,11 @@ def _change(before: NDArray[Any] | None, after: NDArray[Any]) -> NDArray[Any]:
         return after
     change: NDArray[Any] = after - before
     return change
+
+
+def papers_network(family: MapFamily) -> Network | None:
+    """The layers of the paper's own map; another that is a dense network may train otherwise."""
+    return family if isinstance(family, Network) and family.name == PAPERS else None
 
 
 def dense_network(family: MapFamily) -> Network:

@@ -125,6 +125,7 @@ class Plan:
     broken: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        refuse(aggregation_faults(self.map, self.training))
         if self.training.cumulative:
             refuse(cumulative_faults(self.defence.steps))
 
@@ -136,3 +137,12 @@ class Plan:
     def turn(self, user: str, t: int) -> Turn:
         """What the steps of a user's defence know in round t."""
         return Turn(user, t, self.seed, self.area, self.scaler, self.cell)
+
+
+def aggregation_faults(family: MapFamily, training: Training) -> Iterator[UserError]:
+    """Of a rule that tolerates hostile phones, with a family that does not say it follows it."""
+    if training.aggregation != "mean" and not getattr(family, "robust", False):
+        yield UserError(
+            f"the map {family.name} does not follow aggregation {training.aggregation}; take mean, "
+            "or declare robust = True on the class if its combine follows plan.training"
+        )

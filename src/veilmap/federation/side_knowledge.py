@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from veilmap.area import Area
 from veilmap.defences.step import JOINED_BY
-from veilmap.federation.map_family import MapFamily, dense_network
+from veilmap.federation.map_family import PAPERS, MapFamily, dense_network, papers_network
 from veilmap.federation.plan import Training
 from veilmap.local_data import Scaler
 from veilmap.model.network import Network
@@ -58,15 +58,31 @@ class Header:
         return configuration_name(scheme_text(self.map, known.training), parts, known.defended)
 
 
-def scheme_text(family: MapFamily, training: Training, base: Training = Training()) -> str:
+def scheme_text(
+    family: MapFamily,
+    training: Training,
+    base: Training = Training(),
+    network: Network | None = None,
+) -> str:
     """How the map is made: ``fedavg``; another family by its own name, with what is unusual.
 
-    Where several trainings share a ``base``, that is the usual one.
+    Where several runs share a ``base`` and the layers of a ``network``, those are the usual ones.
     """
-    scheme = training.as_text(base)
-    if isinstance(family, Network):
+    scheme, layers = training.as_text(base), papers_network(family)
+    name = as_text(family) if layers is None else _other_layers(layers, network or layers)
+    if not name:
         return scheme
-    return as_text(family) if training == base else JOINED_BY.join([as_text(family), scheme])
+    return name if training == base else JOINED_BY.join([name, scheme])
+
+
+def _other_layers(network: Network, usual: Network) -> str:
+    """``network:hidden=8 8``: what differs from the usual, as a configuration may begin with it."""
+    own = [
+        f"{key}={' '.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for key, value in vars(network).items()
+        if value != getattr(usual, key)
+    ]
+    return f"{PAPERS}:{','.join(own)}" if own else ""
 
 
 def configuration_name(scheme: str, parts: Sequence[str], defended: Sequence[str]) -> str:

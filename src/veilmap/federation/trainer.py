@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from veilmap.bounded_executor import map_bounded
 from veilmap.defences.declarations import acts_on_points
+from veilmap.errors import UserError
 from veilmap.federation.client import dropout, mini_batches
-from veilmap.federation.map_family import WEIGHTS, Arrays
+from veilmap.federation.map_family import WEIGHTS, Arrays, papers_network
 from veilmap.federation.plan import Plan
+from veilmap.federation.returned_map import returned_arrays
 from veilmap.local_data import LocalData
-from veilmap.model.network import Network
+from veilmap.strategy import as_text
 
 if TYPE_CHECKING:
     import torch
@@ -31,15 +33,17 @@ class OnThreads:
         self, plan: Plan, state: Arrays, batches: Sequence[tuple[str, LocalData]], t: int
     ) -> Iterator[Arrays]:
         """Lines 18-22 of Algorithm 1, in the users' order; some phones ahead of the one taken."""
+
+        def answer(job: tuple[Plan, Arrays, LocalData, str, int]) -> Arrays:
+            return returned_arrays(plan.map, "answer", plan.map.answer(*job))
+
         jobs = ((plan, state, batch, user, t) for user, batch in batches)
         threads = _useful(self.threads, plan)
         if threads == 1:
-            yield from (plan.map.answer(*job) for job in jobs)
+            yield from map(answer, jobs)
             return
         with ThreadPoolExecutor(threads) as pool:
-            yield from map_bounded(
-                pool, lambda job: plan.map.answer(*job), jobs, IN_FLIGHT * threads
-            )
+            yield from map_bounded(pool, answer, jobs, IN_FLIGHT * threads)
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,14 @@ class OnDevice:
         """The same as on threads but for rounding."""
         from veilmap.model.stacked import Client, sgd_of_many
 
+        network = papers_network(plan.map)
+        if network is None:
+            raise UserError(
+                f"a GPU trains the paper's network alone, got the map {as_text(plan.map)}; leave "
+                "out --device"
+            )
         trained = sgd_of_many(
-            plan.network,
+            network,
             state[WEIGHTS],
             (
                 Client(mini_batches(plan, batch, user, t), dropout(plan, user, t))
@@ -75,7 +85,8 @@ Trainer = OnThreads | OnDevice
 def _useful(threads: int, plan: Plan) -> int:
     """How many of the threads help, and disturb nothing."""
     # Other families may draw from generators that all threads share, as torch's modules do.
-    if not isinstance(plan.map, Network):
+    network = papers_network(plan.map)
+    if network is None:
         return 1
     # What a step on the update costs the phone is measured, and must be so while nothing else runs.
     if not all(map(acts_on_points, plan.defence.steps)):
@@ -84,4 +95,4 @@ def _useful(threads: int, plan: Plan) -> int:
 
     # Torch's calls are short, and threads wait for Python's lock between them: two use 1.7 cores
     # and are 1.3 times as fast as one, where compiled training is 1.8 times as fast.
-    return threads if compiled_for(plan.map) else min(threads, 2)
+    return threads if compiled_for(network) else min(threads, 2)

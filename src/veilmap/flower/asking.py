@@ -6,9 +6,9 @@ from typing import cast
 import numpy as np
 
 from veilmap.errors import UserError, refuse
+from veilmap.federation.map_family import papers_network
 from veilmap.flower.campaign import Campaign
 from veilmap.geo import Projection
-from veilmap.model.network import Network
 from veilmap.rounds import parse_interval
 from veilmap.sources.timestamps import parse_moment
 from veilmap.strategy import as_text
@@ -64,7 +64,7 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
         )
     if task.scaler != "area":
         yield UserError("a scaler that is fitted needs everybody's positions; leave out --scaler")
-    if not isinstance(settings.map, Network):
+    if papers_network(settings.map) is None:
         got = as_text(settings.map)
         yield UserError(f"nodes train the paper's network, got map {got}; leave out --map")
     if protection.defended:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.federation.client import user_update
-from veilmap.federation.map_family import WEIGHTS, Arrays, Footing, Prediction, Sent
+from veilmap.federation.map_family import PAPERS, WEIGHTS, Arrays, Footing, Prediction, Sent
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
 from veilmap.maps.averaging import averaged
@@ -19,7 +19,8 @@ from veilmap.model.prediction import predict
 class NetworkMap(Network):
     """Algorithm 1 over a dense network; its settings are those of the network."""
 
-    name = "network"
+    name = PAPERS
+    robust = True
 
     @classmethod
     def of(cls, network: Network) -> "NetworkMap":

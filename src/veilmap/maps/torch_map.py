@@ -1,10 +1,9 @@
 """Any torch module from (x, y) to one number, trained by FedAvg with automatic differentiation."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from veilmap.federation.map_family import WEIGHTS, Arrays, Footing, Prediction, 
 from veilmap.federation.plan import Plan
 from veilmap.local_data import LocalData
 from veilmap.maps.averaging import averaged
+from veilmap.maps.torch_modules import made_module, outputs, seeded, shared_module
 from veilmap.streams import stream
 
 _ROWS = 4096  # predicted at once
@@ -31,26 +31,26 @@ class ModuleMap:
     put back as it was.
     """
 
+    robust = True
+
     def module(self) -> nn.Module:
         """A new module; it is given standardised positions (n, 2) and gives (n,) or (n, 1)."""
         raise NotImplementedError
 
     def start(self, plan: Plan) -> Arrays:
         """Line 3 of Algorithm 1: w_0, as the module draws them."""
-        with _seeded(plan, "initialisation"):
-            module = checked_module(self.module())
+        shared_module(self)  # refuses what phones cannot train
+        module = made_module(self, _seed(plan, "initialisation"))
         return {WEIGHTS: parameters_to_vector(module.parameters()).detach().numpy()}
 
     def answer(self, plan: Plan, state: Arrays, batch: LocalData, user: str, t: int) -> Arrays:
         """Lines 17-22: w_t^k."""
-        module = _module_of(self)
-        vector_to_parameters(torch.from_numpy(state[WEIGHTS].copy()), module.parameters())
-        module.train()
+        module = _with_weights(self, state).train()
         parts = [
             (torch.from_numpy(x), torch.from_numpy(y))
             for x, y in mini_batches(plan, batch, user, t)
         ]
-        with _seeded(plan, "dropout", user, t):
+        with seeded(_seed(plan, "dropout", user, t)):
             for _ in range(plan.training.epochs):
                 for x, y in parts:
                     _step(module, x, y, plan.training.learning_rate)
@@ -63,9 +63,7 @@ class ModuleMap:
     @torch.no_grad()
     def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
         """F(x; w) above the labels' offset, without dropout."""
-        module = _module_of(self)
-        vector_to_parameters(torch.from_numpy(state[WEIGHTS].copy()), module.parameters())
-        module.eval()
+        module = _with_weights(self, state).eval()
         x = torch.from_numpy(footing.scaler.standardise(xy_m))
         parts = [outputs(module, x[i : i + _ROWS]).numpy() for i in range(0, len(x), _ROWS)]
         deviation = np.concatenate([np.empty(0), *parts])
@@ -113,10 +111,15 @@ def _called(make_module: Callable[[], nn.Module]) -> str:
     return getattr(make_module, "__name__", type(make_module).__name__).strip("<>")
 
 
-def outputs(module: nn.Module, x: Tensor) -> Tensor:
-    """F(x; w) as a vector."""
-    found: Tensor = module(x)
-    return found.reshape(len(x))
+def _seed(plan: Plan, purpose: str, *name: str | int) -> int:
+    """For torch's generator, from the stream of that name."""
+    return int(stream(plan.seed, purpose, *name).integers(2**63))
+
+
+def _with_weights(family: ModuleMap, state: Arrays) -> nn.Module:
+    module = shared_module(family)
+    vector_to_parameters(torch.from_numpy(state[WEIGHTS].copy()), module.parameters())
+    return module
 
 
 def _step(module: nn.Module, x: Tensor, y: Tensor, learning_rate: float) -> None:
@@ -128,55 +131,3 @@ def _step(module: nn.Module, x: Tensor, y: Tensor, learning_rate: float) -> None
         for each, slope in zip(weights, slopes, strict=True):
             if slope is not None:
                 each.sub_(slope, alpha=learning_rate)
-
-
-def checked_module(module: object) -> nn.Module:
-    """The module, if phones can train it together.
-
-    Raises:
-        UserError: it is not a module, has state besides its parameters, does not take positions, or
-            gives several numbers.
-    """
-    if not isinstance(module, nn.Module):
-        raise UserError(f"make_module must return a torch.nn.Module, got {shown(module)}")
-    state = [name for name, _ in module.named_buffers()]
-    if state:
-        raise UserError(
-            f"the module keeps {', '.join(state[:3])} besides its parameters, and phones send "
-            "parameters alone; replace layers with running statistics, such as BatchNorm"
-        )
-    parameters = list(module.parameters())
-    if not parameters or any(each.dtype != torch.float32 for each in parameters):
-        kinds = ", ".join(sorted({str(each.dtype) for each in parameters})) or "no parameters"
-        raise UserError(f"the module must have float32 parameters, got {kinds}; use module.float()")
-    with torch.random.fork_rng(), torch.no_grad():
-        try:
-            shape = tuple(module(torch.zeros(3, 2)).shape)
-        # Torch raises whatever the first layer that does not fit raises.
-        except Exception as error:
-            why = str(error).partition("\n")[0]
-            raise UserError(
-                f"the module must take positions of shape (n, 2), and failed on 3 of them ({why}); "
-                "begin it with torch.nn.Linear(2, …)"
-            ) from error
-    if shape not in ((3,), (3, 1)):
-        raise UserError(
-            f"the module must give one number for each position, got shape {shape} for 3 of them; "
-            "end it with torch.nn.Linear(…, 1)"
-        )
-    return module
-
-
-@lru_cache(maxsize=4)
-def _module_of(family: ModuleMap) -> nn.Module:
-    """One for all rounds: its weights are always those of the state at hand."""
-    with torch.random.fork_rng():
-        return checked_module(family.module())
-
-
-@contextmanager
-def _seeded(plan: Plan, purpose: str, *name: str | int) -> Iterator[None]:
-    """Torch's generator by the stream of that name while the block runs."""
-    with torch.random.fork_rng():
-        torch.manual_seed(int(stream(plan.seed, purpose, *name).integers(2**63)))
-        yield

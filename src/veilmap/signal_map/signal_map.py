@@ -15,6 +15,7 @@ from safetensors.numpy import save
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, shown
 from veilmap.federation.map_family import WEIGHTS, Arrays, MapFamily, Prediction
+from veilmap.federation.returned_map import returned_prediction
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
@@ -64,7 +65,8 @@ class SignalMap:
 
     def predict(self, xy_m: NDArray[np.float64]) -> Prediction:
         """RSRP and its uncertainty at positions in metres of the map's projection."""
-        return self.facts.map.predict(self.facts, self.state, xy_m)
+        family = self.facts.map
+        return returned_prediction(family, len(xy_m), family.predict(self.facts, self.state, xy_m))
 
     def predict_dbm(self, xy_m: NDArray[np.float64]) -> NDArray[np.float32]:
         """RSRP alone."""

@@ -13,6 +13,7 @@ import numpy as np
 from veilmap.attacks.attack import Attack, AttackInput, attacked
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg
 from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.errors import UserError, shown
@@ -20,6 +21,7 @@ from veilmap.federation.map_family import MapFamily, flat_change
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import LocalData, Truth
+from veilmap.maps.families import MissingMap
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device
@@ -148,10 +150,7 @@ def _attack(
     attacks = {name: each for name, each in made.items() if each.reads(header)}
     unread = tuple(name for name in made if name not in attacks)
     if not attacks:
-        raise UserError(
-            f"no attack asked for can read this kind of map: {', '.join(unread)}; "
-            "add dlg or search to --method"
-        )
+        raise _unreadable(header, unread)
     on_begin(len(target.senders) * len(attacks))
     every: dict[str, list[Reconstruction]] = {name: [] for name in attacks}
     norms: dict[int, tuple[float, ...]] = {}
@@ -180,6 +179,20 @@ def _attack(
         predicted=predicted,
         oracle=_oracle(header, attacks),
         unread=unread,
+    )
+
+
+def _unreadable(header: Header, asked: Sequence[str]) -> UserError:
+    if isinstance(header.map, MissingMap):
+        called = header.map.called
+        way_out = "give the object in Python, map=…, or install the package that registers it"
+    else:
+        called = header.map.name
+        able = [name for name, kind in ATTACKS.items() if kind().reads(header)]
+        own = "write an attack that can, as docs/extending.md shows"
+        way_out = f"add to --method one of: {', '.join(able)}" if able else own
+    return UserError(
+        f"no attack asked for can read the map {called}: {', '.join(asked)}; {way_out}"
     )
 
 

@@ -1,7 +1,7 @@
 """Everything that decides a run, as data."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -9,13 +9,14 @@ from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.errors import UserError, fault_of, out_of_range, refuse, unknown_choice
-from veilmap.federation.map_family import MapFamily
-from veilmap.federation.plan import Training
+from veilmap.federation.map_family import MapFamily, papers_network
+from veilmap.federation.plan import Training, aggregation_faults
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
 from veilmap.geo import box_faults
 from veilmap.maps.families import MAP_FAMILIES, checked_map
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
+from veilmap.notation import name_and_values
 from veilmap.rounds import Split, parse_interval
 from veilmap.settings import group, parse
 from veilmap.sources.columns import Columns
@@ -37,7 +38,8 @@ class Task:
     Attributes:
         cell: the cell tower; by default the one with the most measurements.
         map: the kind of map, with its settings after a colon; in Python also an object. The layers
-            of the paper's network are options of their own. veilmap methods lists all kinds.
+            of the paper's network are options of their own, or network:hidden=224 640. veilmap
+            methods lists all kinds.
         interval: T, the duration of a round.
         area: west, south, east, north of the public area in degrees; by default the bounding box
             of the cell's measurements, which only a simulation can know.
@@ -64,7 +66,9 @@ class Task:
 
     def _faults(self) -> Iterator[UserError]:
         yield from fault_of(parse_interval, self.interval)
-        yield from fault_of(self.family, Network())
+        # What is wrong with layers depends on the others, which are settings of their own.
+        if self.network_values is None:
+            yield from fault_of(self.family, Network())
         if self.scaler not in ("area", "fitted"):
             yield unknown_choice("scaler", self.scaler, ("area", "fitted"))
         if isinstance(self.label_offset_dbm, str):
@@ -81,9 +85,24 @@ class Task:
         """The kind of map; ``network`` has the layers of the paper's."""
         if not isinstance(self.map, str):
             return checked_map(self.map)
-        if self.map == NetworkMap.name:
-            return NetworkMap.of(network)
+        if self.network_values is not None:
+            given = {**vars(network), **self.network_values}
+            return NetworkMap.of(parse(Network, given, NetworkMap.name))
         return MAP_FAMILIES.of_text(self.map)
+
+    @property
+    def network_values(self) -> dict[str, str | list[str]] | None:
+        """The settings after ``network:``; None for another kind of map, or an object.
+
+        Those that have a value for each layer have spaces in between: ``network:hidden=8 8``.
+        """
+        if not isinstance(self.map, str):
+            return None
+        name, values = name_and_values(self.map)
+        if name != NetworkMap.name:
+            return None
+        several = [key for key, usual in vars(Network()).items() if isinstance(usual, tuple)]
+        return {key: text.split() if key in several else text for key, text in values.items()}
 
     @property
     def centre(self) -> tuple[str, ...]:
@@ -117,13 +136,23 @@ class RunSettings:
     robustness: Robustness = field(default_factory=Robustness)
 
     def __post_init__(self) -> None:
+        refuse(aggregation_faults(self.map, self.training))
+        # The paper's layers have one place, whether they came from there, a text, or an object.
+        if layers := papers_network(self.map):
+            object.__setattr__(self, "model", Network(**vars(layers)))
+            object.__setattr__(self, "task", replace(self.task, map=NetworkMap.name))
         if self.training.cumulative:
             refuse(cumulative_faults(self.protection.steps))
 
     @classmethod
     def of(cls, **keywords: Any) -> "RunSettings":
         """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, defence=("diverse",))``."""
-        return parse(cls, group(cls, keywords, "settings"), "settings")
+        tables = group(cls, keywords, "settings")
+        if isinstance(keywords.get("map"), NetworkMap) and "model" in tables:
+            raise UserError(
+                f"the map has layers of its own; leave out {', '.join(tables['model'])}, or map"
+            )
+        return parse(cls, tables, "settings")
 
     @property
     def map(self) -> MapFamily:

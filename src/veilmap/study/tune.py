@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.map_family import papers_network
 from veilmap.federation.server import federate
 from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
@@ -69,7 +70,7 @@ def tune(
 
     ``on_trial`` is called with the trial's number, its RMSE (None: stopped early) and the best.
     """
-    if not isinstance(settings.map, NetworkMap):
+    if papers_network(settings.map) is None:
         raise UserError(
             f"tune searches the layers of the paper's network, got map {as_text(settings.map)}; "
             "leave out --map"

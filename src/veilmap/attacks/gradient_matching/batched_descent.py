@@ -10,6 +10,7 @@ from torch import Tensor
 from veilmap.attacks.gradient_matching.matching import Objective
 from veilmap.attacks.gradient_matching.optimisers import MakeOptimiser
 from veilmap.attacks.gradient_matching.trajectory import Location, Trajectory
+from veilmap.errors import UserError
 
 # Iterations between two checks of the stopping criteria, which synchronise with the GPU.
 _ITERATIONS_AT_ONCE = 16
@@ -51,7 +52,15 @@ def slopes(matching: Objective, x: Tensor, label: Tensor) -> tuple[Tensor, Tenso
     with torch.enable_grad():
         x = x.clone().requires_grad_()
         cosine = matching.at(x).with_label(label)
-        (slope,) = torch.autograd.grad(cosine.sum(), x)
+        if not cosine.requires_grad:  # a map of flat pieces, such as a table of squares
+            return cosine, torch.zeros_like(x)
+        try:
+            (slope,) = torch.autograd.grad(cosine.sum(), x)
+        except RuntimeError as error:
+            raise UserError(
+                f"dlg needs second derivatives, and torch cannot compute them ({error}); attack "
+                "the map with search"
+            ) from error
     return cosine.detach(), slope
 
 

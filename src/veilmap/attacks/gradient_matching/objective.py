@@ -6,6 +6,7 @@ from veilmap.attacks.gradient_matching.autodiff_matching import AutodiffMatching
 from veilmap.attacks.gradient_matching.matching import Matching, Objective
 from veilmap.federation.map_family import Differentiable
 from veilmap.federation.side_knowledge import Header
+from veilmap.maps.torch_modules import shared_module
 
 
 def objective(header: Header, weights: Tensor, gradients: Tensor) -> Objective:
@@ -17,7 +18,7 @@ def objective(header: Header, weights: Tensor, gradients: Tensor) -> Objective:
         UserError: the family is neither.
     """
     if isinstance(header.map, Differentiable):
-        module = header.map.module().to(weights.device)
+        module = shared_module(header.map, weights.device)
         return AutodiffMatching.of_rows(module, weights, gradients)
     return Matching.of_rows(header.network, weights, gradients)
 
