@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import fields
-from typing import Any
+from typing import get_origin, get_type_hints
 
 from veilmap.errors import UserError, shown
 
@@ -28,10 +28,14 @@ def name_and_values(text: str) -> tuple[str, dict[str, str]]:
     return name.strip(), values
 
 
-def with_units(values: dict[str, str], kind: type) -> dict[str, Any]:
-    """The settings under their full names: ``eps`` is ``eps_m``."""
+def settings_of(values: dict[str, str], kind: type) -> dict[str, str | list[str]]:
+    """The settings under their full names, ``eps`` is ``eps_m``; tuples split at spaces."""
     short = {re.sub(r"(_per)?_(m|dbm)$", "", field.name): field.name for field in fields(kind)}
     full = {short.get(name, name): value for name, value in values.items()}
     if len(full) < len(values):
         raise UserError(f"a setting is given with and without its unit: {', '.join(values)}")
-    return full
+    types = get_type_hints(kind)
+    return {
+        name: value.split() if get_origin(types.get(name)) is tuple else value
+        for name, value in full.items()
+    }

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from veilmap.errors import UserError, refuse, shown
-from veilmap.notation import name_and_values, with_units
+from veilmap.notation import name_and_values, settings_of
 from veilmap.settings import parse
 from veilmap.strategy import Named, as_text, class_faults
 
@@ -138,8 +138,8 @@ class Registry(Generic[Kind]):
             )
         elif not _is_read_back(given):
             yield UserError(
-                f"the settings of {called} must be numbers, truth values or texts without commas, "
-                "which can be written and read again; make other things from them in a property"
+                f"the settings of {called} must be numbers, truth values, texts without commas or "
+                "tuples of these, which can be written and read again; make the rest in a property"
             )
 
 
@@ -161,7 +161,7 @@ def _loaded(found: EntryPoint) -> type:
 
 def _object_of(text: str, kind: type[Kind]) -> Kind:
     name, values = name_and_values(text)
-    return parse(kind, with_units(values, kind), name)
+    return parse(kind, settings_of(values, kind), name)
 
 
 def _is_read_back(given: Named) -> bool:

@@ -83,7 +83,7 @@ def test_a_text_is_read_with_its_settings():
         (True, "map must be a text such as 'network' or an object .*, got True"),
         (Network(), r"Network has the layers alone; write map=NetworkMap\(…\) with the same ones"),
         (Silent(), "predict of map Silent must be a method, got None; write def predict"),
-        (Gridded(), "the settings of map Gridded must be numbers, truth values or texts"),
+        (Gridded(), "the settings of map Gridded must be numbers, truth values, texts"),
         (named("fedavg"), "has the name 'fedavg', which is one of ours; choose another name"),
         (named("centre"), "has the name 'centre', which is one of ours"),
         (named("torch"), "has the name 'torch', which is one of ours"),

@@ -9,6 +9,8 @@ from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
+from veilmap.notation import name_and_values, settings_of
+from veilmap.settings import parse
 from veilmap.strategy import as_text
 from veilmap.study.configuration import configure
 from veilmap.study.protection import Protection
@@ -59,6 +61,14 @@ def test_a_map_that_builds_on_the_papers_has_its_own_name():
     settings = RunSettings.of(map=Still())
     assert settings.map == Still()
     assert settings.configuration == "still + centre"
+
+
+def test_a_setting_with_several_values_is_written_with_spaces_and_read_back():
+    layers = Still((8, 4), activations=("tanh", "elu"), dropout=(0.0, 0.25))
+    text = "still:hidden=8 4,activations=tanh elu,dropout=0 0.25"
+    assert as_text(layers) == text
+    assert parse(Still, settings_of(name_and_values(text)[1], Still), "still") == layers
+    assert RunSettings.of(map=layers).map == layers
 
 
 def test_a_scheme_sets_b_and_e_and_leaves_the_rest():

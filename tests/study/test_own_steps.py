@@ -119,7 +119,7 @@ class Labelled(First):
         (Idle(), "defence idle must have one of on_points, on_update, learn, got none of them"),
         (Ours(), "the defence Ours has the name 'farthest', which is one of ours; choose another"),
         (Centred(), "the defence Centred has the name 'centre', which is one of ours"),
-        (Drawn(), "the settings of defence Drawn must be numbers, truth values or texts"),
+        (Drawn(), "the settings of defence Drawn must be numbers, truth values, texts"),
         (Labelled(label="a,b"), "the settings of defence Labelled must be numbers"),
         (Numbered(), "on_points of defence Numbered must be a method, got 3; write def on_points"),
         (

@@ -13,7 +13,7 @@ from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.maps.families import MAP_FAMILIES, VERBS
 from veilmap.model.network import Network
-from veilmap.notation import name_and_values, with_units
+from veilmap.notation import name_and_values, settings_of
 from veilmap.settings import parse, plain
 from veilmap.strategy import as_text
 from veilmap.study.protection import Protection
@@ -135,5 +135,5 @@ def _task(task: Task, centres: Sequence[str]) -> Task:
         raise UserError(f"a configuration has one centre at most, got {len(centres)}")
     for text in centres:
         _, values = name_and_values(text)
-        task = parse(Centre, with_units(values, Centre), CENTRE).apply(task)
+        task = parse(Centre, settings_of(values, Centre), CENTRE).apply(task)
     return task

@@ -16,7 +16,7 @@ from veilmap.geo import box_faults
 from veilmap.maps.families import MAP_FAMILIES, checked_map
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
-from veilmap.notation import name_and_values
+from veilmap.notation import name_and_values, settings_of
 from veilmap.rounds import Split, parse_interval
 from veilmap.settings import group, parse
 from veilmap.sources.columns import Columns
@@ -92,17 +92,11 @@ class Task:
 
     @property
     def network_values(self) -> dict[str, str | list[str]] | None:
-        """The settings after ``network:``; None for another kind of map, or an object.
-
-        Those that have a value for each layer have spaces in between: ``network:hidden=8 8``.
-        """
+        """The settings after ``network:``; None for another kind of map, or an object."""
         if not isinstance(self.map, str):
             return None
         name, values = name_and_values(self.map)
-        if name != NetworkMap.name:
-            return None
-        several = [key for key, usual in vars(Network()).items() if isinstance(usual, tuple)]
-        return {key: text.split() if key in several else text for key, text in values.items()}
+        return settings_of(values, Network) if name == NetworkMap.name else None
 
     @property
     def centre(self) -> tuple[str, ...]:
