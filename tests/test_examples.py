@@ -58,7 +58,7 @@ def test_an_audit_from_python_prints_words_and_tables(script, little, tmp_path):
         "audit.py", little, "--seeds", "1", "--interval", "1d", "--configurations", "fedsgd",
         "fedsgd + dp:epsilon=100", "--report", tmp_path / "report.html",
     )  # fmt: skip
-    assert out.startswith("As it is (fedsgd:learning_rate=0.001), ")
+    assert out.startswith("Baseline (fedsgd:learning_rate=0.001): ")
     assert "veilmap train " in out
     assert "is_on_frontier" in out
     assert (tmp_path / "report.html").exists()

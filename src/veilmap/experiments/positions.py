@@ -62,7 +62,7 @@ class Positions:
         locations: the one place found in a round, by attack and target.
         clouds: the whole distributions found, by attack and target.
         tried: the places found by every start, by attack and target.
-        homes: the true home of each target, from which the error of home is measured.
+        homes: the true home of each target, from which the home error is measured.
         named_homes: the home that an attack names, by attack and target, where it names one.
         path_m: the way of the first attack by DLG.
         signal_dbm: predicted on a raster in degrees, the first row in the north.
