@@ -46,9 +46,9 @@ def write_figures(audit: Audit, folder: Path) -> None:
 
 
 def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
-    rows = [row.as_dict() for row in audit.content.rows]
+    rows = audit.content.rows
     for figure, label in _TRADEOFFS.items():
-        if any(row[figure] is not None for row in rows):
+        if any(row.figure(figure) is not None for row in rows):
             yield f"tradeoff-{figure}", draw_tradeoff(rows, figure, label, audit.content.title)
     for result in audit.results:
         if result.positions is not None and result.configuration in _compared(audit):

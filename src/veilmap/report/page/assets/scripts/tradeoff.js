@@ -198,7 +198,7 @@ function drawConstant(svg, frame, x) {
         y: frame.top + 10,
         "text-anchor": isLeft ? "end" : "start",
       },
-      "constant baseline",
+      "constant",
     ),
   );
 }
