@@ -4,7 +4,7 @@ import pytest
 
 from tests.experiments.making import run
 from tests.maps.making import Mean
-from tests.study.foreign_attacks import Corner
+from tests.study.foreign_attacks import Corner, Drift
 from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.experiments import run_trial
@@ -215,3 +215,9 @@ def test_attacks_that_cannot_read_a_map_are_in_the_result(small_campus):
     found = trial(small_campus, settings, AttackSettings.of(method=["search", Corner()]))
     assert found.unread == ("search",)
     assert [row.attack for row in found.rows] == ["corner:depth=10"]
+
+
+def test_the_way_of_any_attack_is_kept(small_campus):
+    attacks = AttackSettings.of(method=["search", Drift()])
+    found = trial(small_campus, SETTINGS, attacks, keep=frozenset({"path"}))
+    assert found.positions.path_m.shape == (4, 2)

@@ -161,13 +161,13 @@ def _figures(run: AttackRun) -> Iterator[list[str]]:
 
 def _work(run: AttackRun) -> Iterator[list[str]]:
     """How well each method explained the updates, and its cost."""
-    works = [_work_of(name, found, run.scores[name]) for name, found in run.found.items()]
+    works = [_work_of(found, run.scores[name]) for name, found in run.found.items()]
     for text in works[0]:
         yield [text, *(work[text] for work in works)]
 
 
-def _work_of(name: str, found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
-    cosine, iterates = median(each.cosine for each in found), name == "dlg"
+def _work_of(found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
+    cosine, iterates = median(each.cosine for each in found), any(e.iterations for e in found)
     unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
     return {
         "cosine, median": f"{cosine:.4f}" if isfinite(cosine) else UNDEFINED,
