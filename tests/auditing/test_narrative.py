@@ -33,7 +33,7 @@ def test_the_headline_by_hand():
 def test_several_users_are_told_apart():
     said = headline(ranking(PLAIN), ["0", "1", "2"])
     assert "a user's home within 43 m (38 to 48), as the median of 3 users" in said
-    assert "(best located 22 m, worst located 86 m)" in said
+    assert "as the median of 3 users (best located 22 m, worst located 86 m), and finds" in said
     assert said.endswith("and finds 60% of their main places to within 50 m.")
 
 

@@ -145,9 +145,9 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
     who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
     found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
     if len(targets) > 1:
-        found += f", as the median of {len(targets)} users{_apart(own)}"
+        found += f", as the median of {len(targets)} users{_apart(own)},"
     if places is None:
-        return f"{begin}{found}."
+        return f"{begin}{found.rstrip(',')}."
     by = "" if places.attack == home.attack else f" ({places.attack})"
     return f"{begin}{found} and finds {_places(own, places, len(targets))} to within 50 m{by}."
 
