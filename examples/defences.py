@@ -10,24 +10,25 @@ to all positions, has its zero near the densest user's home, and an attack that 
 noise ends there. And FedAvg has η = 1e-4: with that scaler 1e-3 ends far above the error of a
 constant, and 1e-5 never learns from few points.
 
-Numbers are means over the seeds ± their standard deviation. --out collects all figures as JSON
-lines; runs that are already there are reused. It prints no position.
+Numbers are means over the seeds ± their standard deviation. --out keeps the figures of each trial
+and no position; what is cached there is reused, and --fresh computes it again.
 """
 
 import argparse
-import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from veilmap.attacks.methods import METHODS
 from veilmap.canvas import png
 from veilmap.errors import UserError
-from veilmap.experiments.run_trial import run_trial
+from veilmap.experiments.result import TrialResult
+from veilmap.experiments.schedule import Progress, run_trials
+from veilmap.experiments.store import TrialStore
 from veilmap.experiments.trial import Trial
-from veilmap.measurements import Measurements
+from veilmap.files import PRIVATE
+from veilmap.metrics.rows import TrialRow
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.sources.reader import read
 from veilmap.sources.reading import Reading
@@ -94,71 +95,56 @@ def main() -> None:
         for scheme in options.schemes
         for defence in (options.defences or (FEW if options.few else MANY))
     ]
-    cases = [(*_about(options), name, s) for s in range(options.seeds) for name in names]
-    done = {_case(row) for row in _kept(options.out)}
-    missing = [case for case in cases if case not in done]
-    with Parallel(n_jobs=options.jobs, return_as="generator_unordered") as parallel:
-        for rows in parallel(delayed(_rows)(data, target, options, *case[-2:]) for case in missing):
-            with options.out.open("a") as file:
-                file.writelines(json.dumps(row) + "\n" for row in rows)
-            print(f"{rows[0]['name']}, seed {rows[0]['seed']}", file=sys.stderr, flush=True)
-    rows = [row for row in _kept(options.out) if _case(row) in cases]
+    trials = [
+        _trial(name, seed, target, options) for seed in range(options.seeds) for name in names
+    ]
+    # Rows name the target.
+    store = TrialStore(options.out, PRIVATE)
+    progress = Progress(on_trial=_say, on_message=lambda text: print(text, file=sys.stderr))
+    results = run_trials(trials, {"": data}, store, options.jobs, progress, fresh=options.fresh)
+    for result in results:
+        if result.failed is not None:
+            raise UserError(f"{result.configuration}, seed {result.seed}: {result.failed}")
+    rows = [row for result in results for row in result.rows]
     for scheme in options.schemes:
-        own = [row for row in rows if row["name"].startswith(scheme)]
-        constant_db = np.mean([row["rmse_constant_db"] for row in own])
-        print(f"\n{scheme}, a constant has {constant_db:.2f} dB")
-        _print_table(own, scheme)
-        _print_orderings(own, scheme)
+        own = [row for row in rows if row.configuration.partition(" + ")[0] == scheme]
+        constant_db = np.mean(_known(own, "rmse_constant_db"))
+        print(f"\n{scheme}, the constant baseline has {constant_db:.2f} dB")
+        attacks = list(dict.fromkeys(row.attack for row in own))
+        _print_table(own, scheme, attacks)
+        _print_orderings(own, scheme, attacks)
         if options.plot:
             title = f"{options.data}, rounds of {options.interval}, {scheme}"
             figure = draw_tradeoff(own, "emd_paper", "EMD, √m: up is private", title)
             Path(f"{options.plot}-{scheme.partition(':')[0]}.png").write_bytes(png(figure))
 
 
-def _rows(data: Measurements, target: str, options, name: str, seed: int) -> list[dict]:
+def _trial(name: str, seed: int, target: str, options) -> Trial:
     settings = RunSettings.of(
-        interval=options.interval,
-        label_offset_dbm="none",
-        split="random",
-        seed=seed,
+        interval=options.interval, label_offset_dbm="none", split="random", seed=seed
     )
     attacks = AttackSettings.of(every=options.every, seed=seed, **FASTER)
-    run = configure(settings, name)
-    done = run_trial(Trial(run.configuration, run, (target,), attacks), {"": data})
-    if done.failed is not None:
-        raise UserError(f"{name}, seed {seed}: {done.failed}")
-    rows = (row.as_dict() for row in done.rows)
-    return [{"about": _about(options), "name": name, **row} for row in rows]
+    return Trial(name, configure(settings, name), (target,), attacks)
 
 
-def _about(options) -> tuple[str, ...]:
-    who = (options.data, options.cell, options.target, options.interval, options.every)
-    # Other reading options give other rows.
-    return tuple(map(str, (*who, options.drop_invalid, options.max_accuracy)))
+def _say(trial: Trial, result: TrialResult) -> None:
+    print(f"{trial.configuration}, seed {trial.seed}", file=sys.stderr, flush=True)
 
 
-def _kept(out: Path) -> list[dict]:
-    return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-
-
-def _case(row: dict) -> tuple[str | int, ...]:
-    return (*row["about"], row["name"], row["seed"])
-
-
-def _print_table(rows: list[dict], scheme: str) -> None:
+def _print_table(rows: Sequence[TrialRow], scheme: str, attacks: Sequence[str]) -> None:
     """Per attack: EMD in the paper's unit ± its spread, share outside, mean distance inside."""
-    heads = ["defence", "points", "RMSE, dB", *METHODS, "to a true point, m", "home, m"]
+    heads = ["defence", "points", "RMSE, dB", *attacks, "to a true point, m", "home, m"]
     print("\n| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
-    for name in dict.fromkeys(row["name"] for row in rows):
+    for name in dict.fromkeys(row.configuration for row in rows):
         by_attack = {
-            attack: [row for row in rows if row["name"] == name and row["attack"] == attack]
-            for attack in METHODS
+            attack: [row for row in rows if row.configuration == name and row.attack == attack]
+            for attack in attacks
         }
-        any_attack = by_attack[METHODS[0]]
-        points, share = (np.mean([row[name] for row in any_attack]) for name in POINTS)
+        any_attack = by_attack[attacks[0]]
+        points, share = (np.mean(_known(any_attack, figure)) for figure in POINTS)
         cells = [
             f"{points:,.0f} ({100 * share:.3g} %)",
-            _spread([row["rmse_db"] for row in any_attack], ".2f"),
+            _spread(_known(any_attack, "rmse_db"), ".2f"),
             *(_found(own) for own in by_attack.values()),
             *(_strongest(by_attack, figure) for figure in ("nearest_m", "home_error_m")),
         ]
@@ -166,16 +152,16 @@ def _print_table(rows: list[dict], scheme: str) -> None:
         print("| " + " | ".join([defence, *cells]) + " |")
 
 
-def _found(rows: list[dict]) -> str:
+def _found(rows: Sequence[TrialRow]) -> str:
     """Over the seeds that have it; all outside in a seed, and it has no EMD and no distance."""
     emd, distance_m = (_known(rows, name) for name in ("emd_paper", "distance_m"))
-    outside = np.mean([row["diverged_share"] for row in rows])
+    outside = np.mean(_known(rows, "diverged_share"))
     distance = f"{np.mean(distance_m):,.0f}" if distance_m else "-"
     seeds = "" if len(emd) == len(rows) else f" ({len(emd)} of {len(rows)} seeds)"
     return f"{_spread(emd, '.1f')} / {outside:.0%} / {distance}{seeds}"
 
 
-def _strongest(by_attack: dict[str, list[dict]], figure: str) -> str:
+def _strongest(by_attack: dict[str, list[TrialRow]], figure: str) -> str:
     """The figure of the attack for which its mean is least; one that has it in all seeds."""
     means = {
         attack: float(np.mean(known))
@@ -188,25 +174,31 @@ def _strongest(by_attack: dict[str, list[dict]], figure: str) -> str:
     return f"{means[best]:,.0f} ({best})"
 
 
-def _print_orderings(rows: list[dict], scheme: str) -> None:
+def _print_orderings(rows: Sequence[TrialRow], scheme: str, attacks: Sequence[str]) -> None:
     """In how many seeds one defence has a larger EMD than another, attack by attack."""
-    print("\n| the paper's ordering | " + " | ".join(METHODS) + " |\n|" + " --- |" * 5)
+    heads = ["the paper's ordering", *attacks]
+    print("\n| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
     for high, low in ORDERINGS:
         ours, theirs = (" + ".join(filter(None, (scheme, each))) for each in (high, low))
-        counts = [_wins(rows, attack, ours, theirs) for attack in METHODS]
+        counts = [_wins(rows, attack, ours, theirs) for attack in attacks]
         print(f"| {high} above {low or 'plain'} | " + " | ".join(counts) + " |")
 
 
-def _wins(rows: list[dict], attack: str, ours: str, theirs: str) -> str:
-    emd = {(row["name"], row["seed"]): row["emd_paper"] for row in rows if row["attack"] == attack}
+def _wins(rows: Sequence[TrialRow], attack: str, ours: str, theirs: str) -> str:
+    emd = {
+        (row.configuration, row.seed): row.figure("emd_paper")
+        for row in rows
+        if row.attack == attack
+    }
     seeds = [s for name, s in emd if name == ours and (theirs, s) in emd]
     # Without any location inside the area there is no EMD: nothing was found.
     found = [(emd[ours, s] or np.inf, emd[theirs, s] or np.inf) for s in seeds]
     return f"{sum(mine > other for mine, other in found)} of {len(found)}"
 
 
-def _known(rows: list[dict], figure: str) -> list[float]:
-    return [row[figure] for row in rows if row[figure] is not None]
+def _known(rows: Sequence[TrialRow], figure: str) -> list[float]:
+    values = (row.figure(figure) for row in rows)
+    return [value for value in values if value is not None]
 
 
 def _spread(values: list[float], spec: str) -> str:
@@ -227,7 +219,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--defences", nargs="+", help="these instead; '' is none")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("defences.jsonl"))
+    parser.add_argument("--out", type=Path, default=Path("defences"))
+    parser.add_argument("--fresh", action="store_true", help="compute again what is cached")
     parser.add_argument("--plot", help="also draw PLOT-fedsgd.png and PLOT-fedavg.png")
     parser.add_argument("--drop-invalid", action="store_true")
     parser.add_argument("--max-accuracy", type=float)

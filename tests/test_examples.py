@@ -1,6 +1,5 @@
 """The example scripts and files, on little data."""
 
-import json
 import runpy
 import sys
 from pathlib import Path
@@ -39,18 +38,21 @@ def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(script, li
     command = (
         "defences.py", little, "--target", "u0", "--interval", "1w", "--schemes", "fedsgd",
         "--defences", "", "diverse:eps_m=50", "--seeds", "1", "--jobs", "1",
-        "--out", tmp_path / "rows.jsonl", "--plot", tmp_path / "p",
+        "--out", tmp_path / "trials", "--plot", tmp_path / "p",
     )  # fmt: skip
     out = script(*command)
     assert "| diverse:eps_m=50 | " in out
     assert "| diverse:eps_m=50 above plain | " in out
     assert (tmp_path / "p-fedsgd.png").read_bytes().startswith(b"\x89PNG")
-    rows = (tmp_path / "rows.jsonl").read_text()
-    assert len([json.loads(line) for line in rows.splitlines()]) == 8
+    first = {file: file.read_bytes() for file in (tmp_path / "trials").iterdir()}
+    assert len(first) == 2
     assert script(*command) == out
-    assert (tmp_path / "rows.jsonl").read_text() == rows
-    script(*command, "--drop-invalid")
-    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 16
+    assert {file: file.read_bytes() for file in (tmp_path / "trials").iterdir()} == first
+    # What took another time to compute was computed again.
+    assert script(*command, "--fresh") == out
+    again = {file: file.read_bytes() for file in (tmp_path / "trials").iterdir()}
+    assert again.keys() == first.keys()
+    assert all(again[file] != first[file] for file in first)
 
 
 def test_an_audit_from_python_prints_words_and_tables(script, little, tmp_path):
@@ -58,7 +60,7 @@ def test_an_audit_from_python_prints_words_and_tables(script, little, tmp_path):
         "audit.py", little, "--seeds", "1", "--interval", "1d", "--configurations", "fedsgd",
         "fedsgd + dp:epsilon=100", "--report", tmp_path / "report.html",
     )  # fmt: skip
-    assert out.startswith("As it is (fedsgd:learning_rate=0.001), ")
+    assert out.startswith("Baseline (fedsgd:learning_rate=0.001): ")
     assert "veilmap train " in out
     assert "is_on_frontier" in out
     assert (tmp_path / "report.html").exists()

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from veilmap.study.train import Run as Run
     from veilmap.study.train import train as train
     from veilmap.sweeping.sweep_result import SweepResult as SweepResult
-    from veilmap.sweeping.sweep_result import Swept as Swept
+    from veilmap.sweeping.sweep_result import SweepResult as Swept  # noqa: F401
     from veilmap.sweeping.sweep_result import sweep as sweep
     from veilmap.transcript import Transcript as Transcript
     from veilmap.transcript import TranscriptWriter as TranscriptWriter
@@ -90,10 +90,11 @@ _NAMES_OF_MODULE = {
     "study.methods": ("Method", "methods"),
     "study.settings": ("RunSettings",),
     "study.train": ("Run", "train"),
-    "sweeping.sweep_result": ("SweepResult", "Swept", "sweep"),
+    "sweeping.sweep_result": ("SweepResult", "sweep"),
     "transcript": ("Transcript", "TranscriptWriter"),
 }
 _MODULES = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names}
+_RENAMED = {"Swept": "SweepResult"}  # for one more version
 __all__ = sorted(_MODULES)
 
 
@@ -103,6 +104,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("veilmap")
+    if name in _RENAMED:
+        from veilmap.errors import warn_renamed
+
+        warn_renamed(f"veilmap.{name}", f"veilmap.{_RENAMED[name]}")
+        name = _RENAMED[name]
     if name not in _MODULES:
         raise AttributeError(f"module 'veilmap' has no attribute {name!r}")
     return getattr(import_module(f"veilmap.{_MODULES[name]}"), name)

@@ -73,7 +73,7 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
             "seeds": 3,
             "is_blind": False,
             "top_places": 5.0,
-            "is_as_it_is": False,
+            "is_baseline": False,
             "is_on_frontier": "dominated_by" not in more,
             "dominated_by": None,
             "is_recommended": False,
@@ -84,8 +84,8 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
 
 def ranking(*configurations, failed=None):
     first, *others = configurations
-    as_it_is = replace(first, is_as_it_is=True)
-    return Ranking((as_it_is, *others), "home_error_m", failed or {})
+    baseline = replace(first, is_baseline=True)
+    return Ranking((baseline, *others), "home_error_m", failed or {})
 
 
 def make_row(

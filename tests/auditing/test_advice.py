@@ -6,6 +6,8 @@ from dataclasses import fields
 import pytest
 
 from tests.auditing.making import ranked, ranking
+from tests.maps.making import Mean
+from tests.study.foreign_steps import First
 from veilmap.auditing.advice import advice, choose, train_command, train_toml
 from veilmap.auditing.panel import panel
 from veilmap.auditing.settings import AuditSettings, Question
@@ -16,7 +18,7 @@ from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.settings import RunSettings, SettingsFile
 
-# At 5 dB as it is.
+# The baseline has 5 dB.
 PLAIN = ranked("plain", 5.0, 40.0)
 CHEAP = ranked("cheap", 5.2, 260.0, off=10.0)
 GOOD = ranked("good", 5.4, 350.0, off=40.0)
@@ -27,24 +29,28 @@ ALL = ranking(PLAIN, CHEAP, GOOD, DEAR)
 @pytest.mark.parametrize(
     ("bounds", "name", "words"),
     [
-        ({"min_home_error_m": 300.0}, "good", "stays 300 m from home in every run: good"),
-        ({"max_rmse_loss_db": 0.3}, "cheap", "For a loss of at most 0.3 dB: cheap"),
-        ({"max_rmse_loss_db": 3.0}, "dear", "dear, home within 900 m"),
+        ({"min_home_error_m": 300.0}, "good", r"300 m in every run\), use good: home within 350"),
+        ({"max_rmse_loss_db": 0.3}, "cheap", r"^To meet the bound \(loss of at most 0.3 dB\), use"),
+        ({"max_rmse_loss_db": 3.0}, "dear", "dear: home within 900 m"),
         (
             {"max_rmse_loss_db": 3.0, "min_home_error_m": 300.0},
             "good",
-            "300 m from home in every run and a loss of at most 3 dB: good",
+            r"^To meet both bounds \(home error of at least 300 m in every run, loss of at most "
+            r"3 dB\), use good: home within 350 m",
         ),
         (
             {"min_home_error_m": 1000.0},
             "dear",
-            "The most private is dear, .*, which misses by 100 m",
+            r"^No configuration meets the bound \(home error of at least 1,000 m in every run\)\. "
+            r"The nearest is dear: .*, at a cost of 2.00 dB; its smallest home error is 100 m "
+            "below the bound",
         ),
         (
             {"max_rmse_loss_db": 0.3, "min_home_error_m": 300.0},
             "good",
-            r"No configuration has .* The distance has good, .* \+0.40 dB. The loss has cheap, "
-            r".* \+0.20 dB, which misses by 50 m",
+            r"^No configuration meets both bounds \(.*\)\. good meets the distance bound: home "
+            r".*, at a cost of 0.40 dB\. .*cheap meets the loss bound: home within .*, at a cost "
+            "of 0.20 dB; its smallest home error is 50 m below the bound",
         ),
         ({"max_rmse_loss_db": 0.0}, "plain", "plain"),
     ],
@@ -125,6 +131,18 @@ def test_the_command_line_is_parsed_back_to_the_same_run(run, read_with):
 def test_the_settings_file_is_parsed_back_to_the_same_run(run, read_with):
     tables = tomllib.loads(train_toml(run, read_with))
     assert parse(SettingsFile, tables, "file") == SettingsFile(**whole(run, read_with))
+
+
+def test_settings_of_classes_that_are_not_ours_say_what_they_need():
+    """A text alone could not make the steps and the map again."""
+    run = RunSettings.of(map=Mean(), defence=(First(2), "dp:epsilon=100"))
+    told = advice(choose(ALL, Question(min_home_error_m=300.0)), run, {})
+    for name, kind in (("map mean", "Mean of tests.maps"), ("defence first", "First of tests.st")):
+        needed = f"The {name} is the class {kind}"
+        assert needed in told.words
+        assert f"# {needed}" in told.toml
+    assert "register the class" in told.words
+    assert tomllib.loads(told.toml)["protection"]["defence"] == ["first:num=2", "dp:epsilon=100"]
 
 
 def test_advice_names_the_configuration():

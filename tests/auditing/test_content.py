@@ -114,6 +114,6 @@ def test_costs_are_means_and_budgets_the_most_spent():
         StepCost("dp:epsilon=100", pytest.approx(200), pytest.approx(30), 0.0, {"epsilon": 9.0}),
     )
     assert plain.costs == ()
-    assert (plain.is_as_it_is, plain.is_on_frontier, plain.is_recommended) == (True, True, False)
-    assert (noisy.is_as_it_is, noisy.is_on_frontier, noisy.is_recommended) == (False, False, True)
+    assert (plain.is_baseline, plain.is_on_frontier, plain.is_recommended) == (True, True, False)
+    assert (noisy.is_baseline, noisy.is_on_frontier, noisy.is_recommended) == (False, False, True)
     assert noisy.dominated_by == "fedavg"

@@ -25,26 +25,26 @@ FREE = ranked("fedavg + centre", 4.9, 200.0, nearest_m=100.0)
 def test_the_headline_by_hand():
     """3 of 5 is a recall of 0.6."""
     assert headline(ranking(PLAIN), ["0"]) == (
-        "As it is (fedavg), the strongest attack (search) places the home of user 0 within "
-        "43 m (38 to 48) and finds 3 of the 5 places where the user is most to within 50 m."
+        "Baseline (fedavg): the strongest attack (search) places the home of user 0 within "
+        "43 m (38 to 48) and finds 3 of the user's 5 main places to within 50 m."
     )
 
 
 def test_several_users_are_told_apart():
     said = headline(ranking(PLAIN), ["0", "1", "2"])
     assert "a user's home within 43 m (38 to 48), as the median of 3 users" in said
-    assert "the best known 22 m, the least known 86 m" in said
-    assert said.endswith("and finds 60% of the places where they are most to within 50 m.")
+    assert "as the median of 3 users (best located 22 m, worst located 86 m), and finds" in said
+    assert said.endswith("and finds 60% of their main places to within 50 m.")
 
 
 def test_a_user_who_is_never_found_is_counted():
     known = {"home_error_m": (40.0, 60.0, inf)}
     said = headline(ranking(replace(PLAIN, over_targets=known)), ["0", "1", "2"])
-    assert "(the best known 40 m, the least known 60 m; of 1 no home is named in most runs)" in said
+    assert "worst located 60 m; for 1 user no attack names a home in most runs)" in said
 
 
 def test_a_user_with_two_places_has_no_five():
-    assert "1 of the 2 places" in headline(
+    assert "1 of the user's 2 main places" in headline(
         ranking(ranked("a", 5.0, 9.0, recall=0.5, top_places=2.0)), ["0"]
     )
 
@@ -52,42 +52,46 @@ def test_a_user_with_two_places_has_no_five():
 def test_attacks_that_find_nothing_are_said_to():
     blind = ranked("fedavg", 5.0, 43.0, is_blind=True)
     assert headline(ranking(blind), ["0"]) == (
-        "As it is (fedavg), no attack does better than random points in the area."
+        "Baseline (fedavg): no attack does better than random points in the area."
     )
 
 
 def test_a_missing_home_falls_back_to_emd():
     nowhere = ranked("fedavg", 5.0, None, emd=12.34)
     assert headline(ranking(nowhere), ["0"]) == (
-        "As it is (fedavg), no attack names a home in most runs: EMD 12.3 √m by search."
+        "Baseline (fedavg): no attack names a home in most runs: EMD 12.3 √m by search."
     )
 
 
-def test_better_ones_are_told_with_their_price():
+def test_better_ones_are_told_with_their_cost():
     said = list(sentences(ranking(PLAIN, FAR, FREE)))
-    assert said[0] == "fedavg + centre brings that to home within 200 m by search, for -0.10 dB."
-    assert said[1] == (
-        "fedavg + farthest brings that to home within 900 m by search, for +0.50 dB. "
-        "But search still points at a place where the user was, to 13 m."
+    assert said[0] == (
+        "With fedavg + centre: home within 200 m by search, and the RMSE falls by 0.10 dB."
     )
+    assert said[1] == (
+        "With fedavg + farthest: home within 900 m by search, at a cost of 0.50 dB. "
+        "But search still points to within 13 m of a place where the user was."
+    )
+    free = ranked("free", 5.0, 200.0)
+    assert "With free: home within 200 m by search, at no cost." in sentences(ranking(PLAIN, free))
 
 
 def test_what_speaks_against_a_defence_is_said_with_it():
-    """300 m as the median, but 44 m at worst; and 6.5 dB where a constant has 6."""
+    """300 m as the median, but 44 m at worst; and 6.5 dB where the constant baseline has 6."""
     lucky = ranked("lucky", 5.1, 300.0, home_at_worst_m=44.0)
     useless = ranked("useless", 6.5, 900.0)
     first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
-    assert first.endswith("home within 300 m by search, at worst 44 m by another, for +0.10 dB.")
-    assert second.endswith("But its map is no better than a constant.")
+    assert first.endswith("by search, at worst 44 m by another attack, at a cost of 0.10 dB.")
+    assert second.endswith("But its map is no better than the constant baseline.")
 
 
 def test_where_nothing_is_found_is_better_than_anywhere():
     nowhere = ranked("fedavg + dp", 5.5, None)
     said = list(sentences(ranking(PLAIN, nowhere)))
     assert said[0] == (
-        "fedavg + dp brings it so far that no attack names a place in most runs, for +0.50 dB."
+        "With fedavg + dp: no attack names a place in most runs, at a cost of 0.50 dB."
     )
-    assert "keeps the server farther away" in next(sentences(ranking(nowhere, PLAIN)))
+    assert "No other configuration is more private." in next(sentences(ranking(nowhere, PLAIN)))
 
 
 def test_a_place_is_found_only_if_random_points_are_farther():
@@ -99,12 +103,12 @@ def test_a_place_is_found_only_if_random_points_are_farther():
 def test_nothing_better_is_said_too():
     near = ranked("fedavg + dp", 7.0, 10.0, dominated_by="fedavg")
     said = list(sentences(ranking(PLAIN, near)))
-    assert said[0] == "No other configuration keeps the server farther away."
+    assert said[0] == "No other configuration is more private."
     assert any("fedavg + dp (by fedavg)" in each for each in said)
-    assert any(each == "No better than a constant: fedavg + dp." for each in said)
+    assert any(each == "Maps no better than the constant baseline: fedavg + dp." for each in said)
 
 
-def test_a_map_that_a_constant_beats_is_called_so():
+def test_a_map_that_the_constant_baseline_beats_is_called_so():
     said = list(sentences(ranking(ranked("fedavg", 6.5, 43.0))))
     assert any("6.00 dB, which is better: find settings that learn" in each for each in said)
     said = list(sentences(ranking(PLAIN)))
@@ -118,8 +122,19 @@ def test_what_failed_is_told_with_its_reason():
 
 def test_one_seed_is_said_to_be_one():
     alone = replace(PLAIN, seeds=1)
-    assert any(each.startswith("One seed alone") for each in sentences(ranking(alone)))
-    assert not any(each.startswith("One seed alone") for each in sentences(ranking(PLAIN)))
+    assert any(each.startswith("Only one seed") for each in sentences(ranking(alone)))
+    assert not any(each.startswith("Only one seed") for each in sentences(ranking(PLAIN)))
+
+
+def test_attacks_that_could_not_read_a_map_are_named_with_it():
+    rings = ranked("rings", 5.5, 594.0, unread=("dlg", "search"))
+    said = list(sentences(ranking(PLAIN, rings)))
+    assert said[0].endswith(
+        "But dlg and search cannot read this kind of map and did not attack it."
+    )
+    assert said[-1].startswith("Not attacked by dlg and search, which cannot read this kind of map")
+    assert said[-1].endswith("less private than it looks: rings.")
+    assert not any("cannot read" in each for each in sentences(ranking(PLAIN, FAR)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.maps.making import Still
+from tests.maps.making import Mean, Still
 from veilmap import TorchMap
 from veilmap.auditing.panel import DEFENCES, panel
 from veilmap.auditing.settings import AuditSettings
@@ -86,6 +86,24 @@ def test_fedsgd_alone_has_a_rate_at_which_it_learns():
         "fedsgd:learning_rate=0.01",
     ]
     assert names(learning_rate=1e-4)[0] == "fedsgd"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(Mean(), "fedsgd"), (Mean(), "fedsgd", "centre"), (Mean(), "fedsgd + centre")],
+)
+def test_fedsgd_has_that_rate_also_behind_a_map(given):
+    settings = AuditSettings.of(configurations=[given])
+    (run,) = panel(settings).values()
+    assert run.training.learning_rate == 1e-3
+    (run,) = panel(AuditSettings.of(configurations=[given], learning_rate=1e-4)).values()
+    assert run.training.learning_rate == 1e-4
+
+
+def test_fedsgd_has_that_rate_also_behind_a_map_in_a_text():
+    settings = AuditSettings.of(configurations=["network + fedsgd + centre"])
+    (run,) = panel(settings).values()
+    assert run.training.learning_rate == 1e-3
 
 
 def test_a_defence_beside_configurations_is_refused():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -110,7 +111,7 @@ def test_where_nothing_is_found_the_server_is_infinitely_far():
     lost = {"home_error_m": None, "emd_paper": None}
     found = rank(results(row(name="a", rmse_db=6.0, **lost), row(name="b", rmse_db=7.0)))
     assert [each.dominated_by for each in found.configurations] == [None, "a"]
-    assert found.as_it_is.hidden("home_error_m") == inf
+    assert found.baseline.hidden("home_error_m") == inf
 
 
 def test_what_failed_is_named_and_not_ranked():
@@ -123,3 +124,9 @@ def test_what_failed_is_named_and_not_ranked():
 def test_a_constant_is_beaten_or_not():
     assert ranked("a", 5.9, 1.0).beats_constant
     assert not ranked("a", 6.0, 1.0).beats_constant
+
+
+def test_what_could_not_attack_a_configuration_is_kept_with_it():
+    plain, rings = results(row(), row(name="rings"))
+    found = rank([plain, replace(rings, unread=("dlg",))])
+    assert [each.unread for each in found.configurations] == [(), ("dlg",)]

@@ -75,7 +75,8 @@ def test_old_names_work_and_a_line_says_the_new_ones(capsys, run_folder, tmp_pat
 def test_plot_draws_what_the_methods_allow(capsys, run_folder, tmp_path):
     out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "p", "--plot", *QUICK)
     drawn = {path.name for path in (tmp_path / "p").glob("*.png")}
-    assert drawn == {"whereabouts.png", "rounds.png", "path.png", "heatmap.png"}
+    clouds = {"heatmap.png", "heatmap-first_layer.png"}
+    assert drawn == {"whereabouts.png", "rounds.png", "path.png", *clouds}
     assert all(f"wrote {tmp_path / 'p' / name}" in out for name in drawn)
     run(capsys, "attack", run_folder, "--out", tmp_path / "q", "--plot", "--method", "search")
     drawn = {path.name for path in (tmp_path / "q").glob("*.png")}
@@ -155,3 +156,14 @@ def test_an_attack_found_nothing_only_if_no_place_is_near():
     )
     assert verdict("dlg", replace(lost, emd_m=100.0)) is None
     assert verdict("dlg", replace(lost, nearest_m=None)) == verdict("dlg", lost)
+
+
+def test_iterations_are_shown_of_every_attack_that_has_some(
+    capsys, run_folder, tmp_path, monkeypatch
+):
+    (tmp_path / "site").mkdir()
+    install(tmp_path / "site", drift="tests.study.foreign_attacks:Drift")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    options = ("--out", tmp_path / "a", "--method", "drift,search")
+    out, _ = run(capsys, "attack", run_folder, *options)
+    assert re.search(r"iterations, mean +3 +-\n +ran out of them +0% +-\n", out)

@@ -63,11 +63,13 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
     assert "little.parquet, cell a: 200 rows of 2 users" in out
     assert "attacking user u0 in 4 runs\n" in out
     assert "\nfedavg: RMSE " in out
-    assert "\nAs it is (fedavg), the strongest attack" in out
-    assert "On the frontier of RMSE and the error of home: " in out
+    assert "\nBaseline (fedavg): the strongest attack" in out
+    assert "On the frontier of RMSE and home error: " in out
     assert "the attacker knew:\n  every update" in out
     assert "oracle, known to no real server:\n  the area is the bounding box" in out
-    assert "For a server that stays 1 m from home in every run: " in out
+    assert "To meet the bound (home error of at least 1 m in every run), use fedavg" in " ".join(
+        out.split()
+    )
     assert f"veilmap train {file} --interval=1d" in out
     assert f"wrote {tmp_path / 'a' / 'report.html'}" in out
     content = json.loads((tmp_path / "a" / "results.json").read_text())
@@ -75,6 +77,8 @@ def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
     again, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--redact")
     assert "removed 4 files with positions" in again
     assert "4 runs (4 cached)" in again
+    assert "cores busy" in out
+    assert "cores busy" not in again
 
 
 @pytest.mark.parametrize(

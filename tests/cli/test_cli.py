@@ -120,7 +120,7 @@ def test_train_says_what_it_left_out(capsys, uploads, tmp_path):
 def test_train_then_map(capsys, campus_file, tmp_path):
     out, _ = run(capsys, "train", campus_file, *SMALL, "--out", tmp_path / "run", "--past")
     assert "RMSE" in out
-    assert "a constant, the training data's mean" in out
+    assert "the constant baseline, the mean of the training data" in out
     assert "burst split" in out
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     assert out.count("\nround  ") == results["rows"][0]["rounds"]

@@ -82,6 +82,7 @@ def _usual(name):
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
+        ({"fixed_size": 0}, "fixed_size of defence first must be at least 1, or None, got 0"),
         ({"looks_at": "labels"}, "unknown looks_at of defence first 'labels'; choose one of: noth"),
         ({"moves": False}, "unknown moves of defence first False; choose one of: nothing, by rule"),
         ({"control": "yes"}, "unknown control of defence first 'yes'; choose one of: True, False"),

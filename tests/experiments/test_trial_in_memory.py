@@ -3,6 +3,8 @@ import json
 import pytest
 
 from tests.experiments.making import run
+from tests.maps.making import Mean
+from tests.study.foreign_attacks import Corner, Drift
 from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.experiments import run_trial
@@ -206,3 +208,16 @@ def test_the_gap_to_the_past_is_a_mean_over_the_rounds_that_have_one(small_campu
     assert trial(small_campus, SETTINGS, None).rows[0].map.rmse_past_gap_db is None
     once = trial(small_campus, SETTINGS, None, keep=past, same_round=SameRound(1))
     assert once.rows[0].map.rmse_past_gap_db is None
+
+
+def test_attacks_that_cannot_read_a_map_are_in_the_result(small_campus):
+    settings = RunSettings.of(interval="1d", map=Mean())
+    found = trial(small_campus, settings, AttackSettings.of(method=["search", Corner()]))
+    assert found.unread == ("search",)
+    assert [row.attack for row in found.rows] == ["corner:depth=10"]
+
+
+def test_the_way_of_any_attack_is_kept(small_campus):
+    attacks = AttackSettings.of(method=["search", Drift()])
+    found = trial(small_campus, SETTINGS, attacks, keep=frozenset({"path"}))
+    assert found.positions.path_m.shape == (4, 2)

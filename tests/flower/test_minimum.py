@@ -78,6 +78,9 @@ def test_raw_labels_and_unlikely_means_are_not_learned():
 def test_by_default_a_selection_has_something_to_choose_from():
     assert not Minimum().keeps_whole
     assert Minimum(points=20).keeps_whole
+    assert Minimum(points=20, defence=("diverse:eps_m=50,size=20",)).keeps_whole
+    assert not Minimum(points=20, defence=("diverse:eps_m=50,size=19",)).keeps_whole
+    assert not Minimum(points=1, defence=("geoind:epsilon_per_m=0.01",)).keeps_whole
 
 
 def test_a_round_shorter_than_the_nodes_is_not_answered():

@@ -3,6 +3,8 @@ import pytest
 
 from veilmap.canvas import png
 from veilmap.errors import UserError
+from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.scores import Scores
 from veilmap.report.draw_tradeoff import (
     TradeoffPanel,
     draw_tradeoff,
@@ -12,14 +14,9 @@ from veilmap.report.draw_tradeoff import (
 from veilmap.report.looks import PLAIN
 
 
-def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0):
-    return {
-        "configuration": configuration,
-        "attack": attack,
-        "seed": seed,
-        "rmse_db": rmse_db,
-        "emd_paper": emd_paper,
-    }
+def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0, distance_m=None):
+    scores = Scores(rounds=1, emd_paper=emd_paper, distance_m=distance_m)
+    return TrialRow(configuration, attack, "0", seed, MapFigures(rmse_db, 6.0, None), scores=scores)
 
 
 def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():
@@ -81,10 +78,25 @@ def test_combinations_look_the_same_under_every_attack_and_schemes_are_told_apar
     assert colours[1]["dp + centre (fedsgd)"] == colours[1]["dp + centre"]
 
 
+def test_three_kinds_of_maps_are_told_apart():
+    names = ("fedavg", "fedsgd", "rings:width_m=25", "rings:width_m=25 + fedsgd")
+    rows = [row(name, rmse_db=5 + place) for place, name in enumerate(names)]
+    (axes,) = draw_tradeoff(rows, "emd_paper", "EMD", "title").axes
+    markers = [each.lines[0] for each in axes.containers]
+    assert [each.get_label() for each in axes.containers] == [
+        PLAIN, f"{PLAIN} (fedsgd)", f"{PLAIN} (rings)", f"{PLAIN} (rings + fedsgd)"
+    ]  # fmt: skip
+    assert len({(each.get_fillstyle(), each.get_markerfacecolor()) for each in markers}) == 4
+
+
 def test_one_attack_can_have_panels_of_several_figures():
     rows = [
-        row(f"fedavg + dp:epsilon={epsilon}", rmse_db=5 + place, emd_paper=7 + place)
-        | {"distance_m": 300 + 100 * place}
+        row(
+            f"fedavg + dp:epsilon={epsilon}",
+            rmse_db=5 + place,
+            emd_paper=7 + place,
+            distance_m=300 + 100 * place,
+        )
         for place, epsilon in enumerate((100, 1))
     ]
     panels = [

@@ -16,6 +16,10 @@ COMBINED = ["farthest + dp", "farthest + centre", "first + dp", "diverse + dp"]
         ("fedavg:epochs=2 + diverse:eps_m=50", "diverse", "fedavg"),
         ("cumulative fedsgd + gan + dp:epsilon=1", "gan + dp", "cumulative fedsgd"),
         ("fedavg + centre", "centre", "fedavg"),
+        ("rings:width_m=25", PLAIN, "rings"),
+        ("rings:width_m=25 + fedavg:learning_rate=0.01", PLAIN, "rings + fedavg"),
+        ("rings + cumulative fedsgd + snap:side_m=50", "snap", "rings + cumulative fedsgd"),
+        ("rings + snap:side_m=50 + centre", "snap + centre", "rings"),
     ],
 )  # fmt: skip
 def test_a_family_is_the_steps_without_their_settings(configuration, family, scheme):

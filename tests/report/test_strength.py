@@ -17,6 +17,10 @@ def test_schemes_of_other_rates_are_told_apart():
     assert strengths(["fedavg", "fedavg:learning_rate=1e-5"]) == ["", "η 1e-5"]
 
 
+def test_the_scheme_of_a_map_is_no_step():
+    assert strengths(["rings:width_m=25 + fedavg:learning_rate=1e-4 + dp:epsilon=1"]) == ["ε 1"]
+
+
 def test_a_setting_without_a_symbol_keeps_its_name():
     assert strengths(["fedavg + geoind:epsilon_per_m=0.01,remap=false"]) == [
         "ε 0.01/m, remap false"

@@ -37,7 +37,7 @@ def make_entry(label, title, lines, pictures=(), **fields) -> BoardEntry:
 
 
 def make_board(beside="a town", seeds=5) -> Board:
-    """Six claims: two hold, two do not, one is undecided, one cannot be told; three beside."""
+    """Six claims: two hold, two do not, one is undecided, one is not determined; three beside."""
     attacks = {"search": FAILS, "first_layer": UNDECIDED, "heatmap": UNKNOWN}
     eps = (
         make_line("EMD rises with eps", under=attacks.items(), beside=make_finding(FAILS)),

@@ -87,4 +87,4 @@ def test_the_page_has_every_claim_its_numbers_and_its_verdicts(beside):
     assert "![A table](img/x.png)" in text
     assert "- EMD rises: why so" in text
     assert "boom" in text
-    assert "of 1 claims: 1 hold." in text
+    assert "of 1 claim: 1 holds." in text

@@ -29,21 +29,24 @@ def html():
 
 def test_it_says_at_the_top_how_many_claims_hold(html):
     words = text_of(html)
-    assert "2 of 6 claims of the paper hold on the simulation; 2 do not, 2 are open." in words
-    assert "✓ holds 2 ✗ does not hold 2 ? undecided 1 – cannot be told 1" in words
+    assert (
+        "On the simulation, of 6 claims: 2 hold, 2 do not hold, 1 is undecided, "
+        "1 is not determined."
+    ) in words
+    assert "✓ holds 2 ✗ does not hold 2 ? undecided 1 – not determined 1" in words
 
 
 def test_one_claim_holds_and_two_hold():
     lines = (make_line("a"), make_line("b", FAILS), make_line("c", UNDECIDED))
     board = replace(make_board(), entries=(make_entry("fig:x", "x", lines),))
     words = text_of(board_page(board, {}))
-    assert "1 of 3 claims of the paper holds on the simulation; 1 does not, 1 is open." in words
+    assert ("On the simulation, of 3 claims: 1 holds, 1 does not hold, 1 is undecided.") in words
 
 
 def test_the_claims_on_the_other_data_are_counted_by_themselves(html):
     bars = re.findall(r'class="shares svg".*?aria-label="([^"]*)"', html)
     assert bars == [
-        "holds 2, does not hold 2, undecided 1, cannot be told 1",
+        "holds 2, does not hold 2, undecided 1, not determined 1",
         "holds 2, does not hold 1",
     ]
 
@@ -63,7 +66,7 @@ def test_every_claim_is_there_with_its_numbers_and_verdicts(html):
         "8.5 → 12.4 √m effect −3.94 (−5.7 to −2.1), 5 seeds",
         "✓ holds",
         "8.5 → 12.4 √m effect −3.94 (−5.7 to −2.1), 5 seeds ✗ does not hold",
-        "✗ search : does not hold ? first_layer : undecided – heatmap : cannot be told",
+        "✗ search : does not hold ? first_layer : undecided – heatmap : not determined",
     ]
     assert [row[0] for row in rows_of(html)] == [
         "EMD rises with eps",
@@ -164,7 +167,7 @@ def test_the_parts_of_a_bar_fill_it():
 
 def test_a_board_without_claims_is_a_page_too():
     html = board_page(replace(make_board(), entries=()), {})
-    assert "0 of 0 claims" in text_of(html)
+    assert "of 0 claims: none" in text_of(html)
 
 
 def test_a_reproduction_writes_it_with_its_pictures(tmp_path):

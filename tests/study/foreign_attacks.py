@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from veilmap import AttackInput, Header, Reconstruction
+import numpy as np
+
+from veilmap import AttackInput, Cloud, Header, Reconstruction
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,26 @@ class Corner:
         area = given.header.side_knowledge.area
         xy_m = [area.x_min_m + self.depth, area.y_min_m + self.depth]
         return [Reconstruction.of(each, xy_m) for each in given.observations]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Goes east from the middle step by step, and keeps its way; it finds two places."""
+
+    steps: int = 3
+    name = "drift"
+    oracle = True
+    oracle_text = "the wind"
+
+    def reads(self, header: Header) -> bool:
+        return True
+
+    def attack(self, given: AttackInput) -> list[Reconstruction]:
+        middle_m = np.array(given.header.side_knowledge.area.centre_m)
+        way_m = middle_m + np.stack([np.arange(self.steps + 1.0), np.zeros(self.steps + 1)], 1)
+        cloud = Cloud(way_m[[0, -1]], np.full(2, 0.5))
+        facts = {"iterations": self.steps, "path_m": way_m, "cloud": cloud}
+        return [Reconstruction.of(each, way_m[-1], **facts) for each in given.observations]
 
 
 def install(folder: Path, group: str = "veilmap.attacks", /, **classes: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.maps.making import Mean
-from tests.study.foreign_attacks import Corner
+from tests.study.foreign_attacks import Corner, Drift
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.secure_sum import SUM
 from veilmap.errors import UserError
@@ -350,7 +350,18 @@ def test_an_attack_of_anybody_runs_among_ours(run, tmp_path):
         sum("corner" in each["properties"]["attack"] for each in features) == len(result.norms) + 1
     )
     drawn = attack_pictures(result)
-    assert set(drawn) == {"whereabouts.png", "rounds.png"}
+    assert set(drawn) == {"whereabouts.png", "rounds.png", "heatmap-first_layer.png"}
+
+
+def test_the_way_the_distribution_and_the_oracle_of_an_attack_of_anybody_are_told(run, tmp_path):
+    result = attack(run, method=[Drift(2), Drift(3)])
+    assert "the wind" in result.oracle
+    assert {"path.png", "heatmap-drift-steps=2.png", "heatmap-drift-steps=3.png"} < set(
+        attack_pictures(result)
+    )
+    (tmp_path / "heatmap-drift-steps=3.png").touch()
+    attack(run, method="first_layer", out=tmp_path)
+    assert not (tmp_path / "heatmap-drift-steps=3.png").exists()
 
 
 @pytest.mark.parametrize("joint", [False, True])

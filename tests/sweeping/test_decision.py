@@ -85,5 +85,5 @@ def test_outcomes_have_words():
         "holds",
         "does not hold",
         "undecided",
-        "cannot be told",
+        "not determined",
     ]

@@ -1,5 +1,7 @@
 import pytest
 
+from tests.maps.making import Mean
+from tests.study.foreign_steps import First
 from tests.sweeping.making import TINY, make_data, make_runs
 from veilmap.errors import UserError
 from veilmap.experiments.trial import SameRound
@@ -134,3 +136,26 @@ def test_a_wrong_setting_is_a_fault_of_the_spec(cohort):
         plans(cohort, settings={"intervall": "1d"})
     with pytest.raises(UserError, match="did you mean 'every'"):
         plans(cohort, attacks={"evry": 2})
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    ["fedavg + {step} + centre", ("fedavg", "{step}", "centre"), ("fedavg + {step}", "centre")],
+)
+def test_objects_stand_where_the_text_has_their_place(cohort, configuration):
+    found = plans(cohort, configuration=configuration, over={"step": [First(2), First(9)]})
+    assert [plan.keys["step"] for plan in found] == ["first:num=2", "first:num=9"]
+    steps = [plan.trial.settings.protection.steps for plan in found]
+    assert steps == [(First(2),), (First(9),)]
+    assert found[0].trial.configuration.startswith("fedavg + first:num=2 + centre")
+
+
+def test_a_whole_configuration_may_be_objects(cohort):
+    (one,) = plans(cohort, configuration=(Mean(), "fedsgd", First(2)))
+    assert one.trial.settings.map == Mean()
+    assert one.trial.configuration == "mean + fedsgd + first:num=2 + centre"
+    over = {"configuration": [("fedavg", First(2)), "fedsgd"]}
+    found = plans(cohort, configuration="{configuration}", over=over)
+    assert [plan.keys["configuration"] for plan in found] == ["fedavg + first:num=2", "fedsgd"]
+    configurations = [plan.trial.configuration for plan in found]
+    assert configurations == ["fedavg + first:num=2 + centre", "fedsgd + centre"]

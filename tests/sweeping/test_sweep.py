@@ -3,8 +3,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+import veilmap
+from tests.maps.making import Mean
+from tests.study.foreign_attacks import Corner
+from tests.study.foreign_steps import First
 from tests.sweeping.making import TINY, make_data, make_given, make_places, make_runs, make_spec
-from veilmap.errors import UserError
+from veilmap.errors import RenamedWarning, UserError
 from veilmap.experiments import run_trial
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.store import TrialStore
@@ -12,6 +16,7 @@ from veilmap.sweeping import sweep as sweeping
 from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.spec import Data
 from veilmap.sweeping.sweep import Sweep
+from veilmap.sweeping.sweep_result import sweep
 
 GIVEN = make_given()
 
@@ -247,3 +252,27 @@ def test_given_data_have_their_own_cell_of_a_rank():
     for rank, name in ((1, "a"), (2, "b"), (3, "c"), (9, "c")):
         spec = make_spec(data=Data(cell_rank=rank))
         assert Sweep([spec], (0,), given).cohort(spec).data.cells == [name]
+
+
+def test_objects_are_swept_stored_and_drawn(tmp_path):
+    runs = make_runs(configuration="fedavg + {step}", over={"step": [First(2), First(9)]})
+    spec = make_spec(
+        runs,
+        make_runs(name="map", configuration=(Mean(), "fedsgd"), attacks={"method": [Corner()]}),
+    )
+    done = sweep(spec, out=tmp_path, data=GIVEN.data, quick=True, jobs=1)
+    assert done.rows["key_step"].to_list() == ["first:num=2", "first:num=9", None]
+    assert done.rows["trained"][2].startswith("mean + fedsgd")
+    assert {"frontier.png", "results.json", "rows.parquet"} <= {f.name for f in tmp_path.iterdir()}
+
+
+def test_attacks_that_cannot_read_a_map_are_named_with_it():
+    attacks = {"method": ["search", Corner()]}
+    figures, _ = swept(make_spec(make_runs(configuration=(Mean(), "fedsgd"), attacks=attacks)))
+    assert figures["spec"].unread == {"mean + fedsgd + centre": ("search",)}
+
+
+def test_the_former_name_of_a_result_works_with_a_warning():
+    with pytest.warns(RenamedWarning, match=r"veilmap\.Swept .*veilmap\.SweepResult"):
+        assert veilmap.Swept is veilmap.SweepResult
+    assert "Swept" not in dir(veilmap)

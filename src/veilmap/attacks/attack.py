@@ -43,7 +43,7 @@ class Attack(Named, Protocol):
 
     @property
     def oracle(self) -> bool:
-        """Whether it uses the truth, which no server has."""
+        """Whether it uses the truth, which no server has; ``oracle_text`` may say what of it."""
 
     def reads(self, header: Header) -> bool:
         """Whether it can attack updates of this map family."""

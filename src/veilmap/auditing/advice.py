@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
-from veilmap.auditing.narrative import but, hidden, loss
+from veilmap.auditing.narrative import but, cost, hidden
+from veilmap.auditing.needed_classes import as_comments, needed_classes
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
 from veilmap.metrics.figure_names import HOME_ERROR
@@ -36,41 +37,43 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if most_db is None and least_m is None:
         return None
-    # The configuration as it is loses nothing, so there always is one.
+    # The baseline loses nothing, so there always is one.
     cheap = [each for each in ranking.configurations if each.rmse_loss_db <= _or(most_db, inf)]
     far = [each for each in ranking.configurations if _home_m(each) >= _or(least_m, 0.0)]
     good = [each for each in cheap if each in far]
-    asked = _asked(most_db, least_m)
+    bounds = _bounds(most_db, least_m)
     if not good:
-        return _nearest(cheap, far, asked, _or(least_m, 0.0))
+        return _nearest(cheap, far, bounds, _or(least_m, 0.0))
     if least_m is None:
         best = max(good, key=_home_m)
     else:
         best = min(good, key=lambda each: each.rmse_db.median)
-    return Choice(best, f"For {asked}: {_about(best)}.{but(best)}", is_met=True)
+    words = f"To meet {bounds}, use {best.name}: {_about(best)}.{but(best)}"
+    return Choice(best, words, is_met=True)
 
 
-def _nearest(cheap: Sequence[Ranked], far: Sequence[Ranked], asked: str, least_m: float) -> Choice:
-    """The cheapest that keeps the distance, if any does, beside the most private of the cheap."""
+def _nearest(cheap: Sequence[Ranked], far: Sequence[Ranked], bounds: str, least_m: float) -> Choice:
+    """The cheapest that meets the distance bound, if any does, beside the most private one."""
     private = max(cheap, key=_home_m)
-    words = f"No configuration has {asked}."
-    if far:
-        best = min(far, key=lambda each: each.rmse_db.median)
-        words += f" The distance has {_about(best)}.{but(best)} The loss has"
-    else:
-        best = private
-        words += " The most private is"
-    miss = f"which misses by {least_m - _home_m(private):,.0f} m"
-    return Choice(best, f"{words} {_about(private)}, {miss}.{but(private)}", is_met=False)
+    short = f"its smallest home error is {least_m - _home_m(private):,.0f} m below the bound"
+    words = f"No configuration meets {bounds}."
+    if not far:
+        words += f" The nearest is {private.name}: {_about(private)}; {short}.{but(private)}"
+        return Choice(private, words, is_met=False)
+    best = min(far, key=lambda each: each.rmse_db.median)
+    words += f" {best.name} meets the distance bound: {_about(best)}.{but(best)}"
+    words += f" {private.name} meets the loss bound: {_about(private)}; {short}.{but(private)}"
+    return Choice(best, words, is_met=False)
 
 
 def advice(choice: Choice, run: RunSettings, read_with: Mapping[str, Any]) -> Advice:
-    """With the command line and the settings file that train it."""
+    """With the command line and the settings file that train it, and what these need."""
+    needed = needed_classes([run])
     return Advice(
         configuration=choice.ranked.name,
-        words=choice.words,
+        words=" ".join([choice.words, *needed]),
         command=train_command(run, read_with),
-        toml=train_toml(run, read_with),
+        toml=as_comments(needed, train_toml(run, read_with)),
         is_met=choice.is_met,
     )
 
@@ -106,16 +109,18 @@ def _home_m(ranked: Ranked) -> float:
 
 
 def _about(ranked: Ranked) -> str:
-    return f"{ranked.name}, {hidden(ranked, HOME_ERROR)}, {loss(ranked)}"
+    return f"{hidden(ranked, HOME_ERROR)}, {cost(ranked)}"
 
 
-def _asked(most_db: float | None, least_m: float | None) -> str:
-    asked = []
+def _bounds(most_db: float | None, least_m: float | None) -> str:
+    """``the bound (loss of at most 0.3 dB)``, or both."""
+    bounds = []
     if least_m is not None:
-        asked.append(f"a server that stays {least_m:,.0f} m from home in every run")
+        bounds.append(f"home error of at least {least_m:,.0f} m in every run")
     if most_db is not None:
-        asked.append(f"a loss of at most {most_db:g} dB")
-    return " and ".join(asked)
+        bounds.append(f"loss of at most {most_db:g} dB")
+    which = "the bound" if len(bounds) == 1 else "both bounds"
+    return f"{which} ({', '.join(bounds)})"
 
 
 def _or(value: float | None, otherwise: float) -> float:

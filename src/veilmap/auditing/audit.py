@@ -42,7 +42,7 @@ def audit(
     progress: Progress = Progress(),
     **keywords: Any,
 ) -> Audit:
-    """How near the server comes to users' homes, and what keeps it away at which price.
+    """How near the server comes to users' homes, and what prevents it at which cost.
 
     Args:
         data: the measurements, or a file of them, or a simulated world, or a function that reads
@@ -62,7 +62,7 @@ def audit(
         **keywords: single settings by name, instead of ``settings``.
 
     Raises:
-        UserError: a setting or the data do not allow it, or the configuration as it is fails.
+        UserError: a setting or the data do not allow it, or the baseline fails.
     """
     if settings is not None and keywords:
         raise UserError("audit takes settings or keywords, not both")

@@ -107,12 +107,13 @@ def _line(each: PanelRow) -> dict[str, Any]:
         "is_on_frontier": each.is_on_frontier,
         "dominated_by": each.dominated_by,
         "is_recommended": each.is_recommended,
+        "unread": ", ".join(each.unread),
     }
 
 
 def _standing(each: PanelRow) -> str:
     marks = {
-        "as it is": each.is_as_it_is,
+        "baseline": each.is_baseline,
         "frontier": each.is_on_frontier,
         "recommended": each.is_recommended,
     }

@@ -1,4 +1,4 @@
-"""Where an audit begins, other than a run or an attack alone; the help of options is the same."""
+"""Audit defaults that differ from `train` and `attack`."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -8,6 +8,7 @@ from veilmap.auditing.advice import advice, choose
 from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
 from veilmap.auditing.narrative import headline, knows, oracle, remarks, scarcity, sentences
+from veilmap.auditing.needed_classes import as_comments, needed_classes
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranking, rank
 from veilmap.auditing.redaction import (
@@ -30,18 +31,20 @@ def conclude(plan: AuditPlan, results: Sequence[TrialResult], command: str) -> A
     """Compare the configurations and say what comes out.
 
     Raises:
-        UserError: the configuration as it is has no figures.
+        UserError: the baseline configuration has no figures.
     """
     if plan.redact:
         results = [renamed(each, plan.pseudonyms) for each in results]
         command = command_without_places(command)
     ranking = rank(results)
-    as_it_is = next(iter(plan.runs))
-    if as_it_is in ranking.failed:
-        raise UserError(f"{as_it_is}, the configuration as it is: {ranking.failed[as_it_is]}")
+    baseline = next(iter(plan.runs))
+    if baseline in ranking.failed:
+        why = ranking.failed[baseline]
+        raise UserError(f"the baseline configuration {baseline} has no figures: {why}")
+    needed = needed_classes(list(plan.runs.values()), plan.settings.audit.method)
     made = Made(
         command=command,
-        settings_toml=toml(_resolved(plan)),
+        settings_toml=as_comments(needed, toml(_resolved(plan))),
         seeds=plan.settings.seeds,
         versions=versions(),
         data=_about_data(plan.prepared),
@@ -72,7 +75,7 @@ def _content(
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
         history=[line for each in results for line in each.history],
-        rmse_constant_db=ranking.as_it_is.rmse_constant_db,
+        rmse_constant_db=ranking.baseline.rmse_constant_db,
         made=made,
         ground=ground(results, data.timezone, tower),
     )

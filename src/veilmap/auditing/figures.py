@@ -22,7 +22,7 @@ from veilmap.report.draw_whereabouts import draw_whereabouts
 _KINDS = ("tradeoff", "where", "rounds")
 # What the trade-off is drawn by, and how its axis reads.
 _TRADEOFFS = {
-    HOME_ERROR: "error of home, m: up is private",
+    HOME_ERROR: "home error, m: up is private",
     EMD: "EMD, √m: up is private",
 }
 
@@ -46,9 +46,9 @@ def write_figures(audit: Audit, folder: Path) -> None:
 
 
 def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
-    rows = [row.as_dict() for row in audit.content.rows]
+    rows = audit.content.rows
     for figure, label in _TRADEOFFS.items():
-        if any(row[figure] is not None for row in rows):
+        if any(row.figure(figure) is not None for row in rows):
             yield f"tradeoff-{figure}", draw_tradeoff(rows, figure, label, audit.content.title)
     for result in audit.results:
         if result.positions is not None and result.configuration in _compared(audit):
@@ -57,10 +57,10 @@ def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
 
 
 def _compared(audit: Audit) -> tuple[str, str]:
-    """The configuration as it is, and the one recommended, or the most private."""
+    """The baseline, and the configuration recommended, or the most private."""
     advice, ranking = audit.verdict.advice, audit.ranking
     most = max(ranking.frontier, key=lambda each: each.hidden(ranking.privacy))
-    return ranking.as_it_is.name, advice.configuration if advice else most.name
+    return ranking.baseline.name, advice.configuration if advice else most.name
 
 
 def _of_target(

@@ -8,6 +8,7 @@ from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranked, Ranking, rank_one
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
+from veilmap.metrics.baselines import is_near
 from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.degenerate import degenerate
@@ -21,7 +22,7 @@ FEW_ROWS, FEW_USERS, FEW_ROUNDS = 500, 2, 3
 # The figures that stand in for privacy: how they read, in sentences and as an axis.
 _READS = {HOME_ERROR: "home within", EMD: "EMD"}
 _AXIS = {
-    HOME_ERROR: "the error of home",
+    HOME_ERROR: "home error",
     EMD: "the distance between true and found places (EMD)",
 }
 KNOWS = (
@@ -112,7 +113,7 @@ def hidden(ranked: Ranked, privacy: str) -> str:
     name = figure_name(privacy)
     worst_m = ranked.home_at_worst_m if privacy == HOME_ERROR else None
     worse = worst_m is not None and round(worst_m) < round(best.figure.least)
-    other = f", at worst {worst_m:,.0f} m by another" if worse else ""
+    other = f", at worst {worst_m:,.0f} m by another attack" if worse else ""
     figure = _figure(best.figure, name.spec, name.unit)
     return f"{_READS[privacy]} {figure} by {best.attack}{other}"
 
@@ -133,9 +134,9 @@ def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
-    """How near the strongest attacker comes under the configuration as it is."""
-    own = ranking.as_it_is
-    begin = f"As it is ({own.name}), "
+    """How near the strongest attacker comes under the baseline configuration."""
+    own = ranking.baseline
+    begin = f"Baseline ({own.name}): "
     if own.is_blind:
         return f"{begin}no attack does better than random points in the area."
     home, places = own.strongest.get(HOME_ERROR), own.strongest.get("recall_50m")
@@ -144,25 +145,25 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
     who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
     found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
     if len(targets) > 1:
-        found += f", as the median of {len(targets)} users{_apart(own)}"
+        found += f", as the median of {len(targets)} users{_apart(own)},"
     if places is None:
-        return f"{begin}{found}."
+        return f"{begin}{found.rstrip(',')}."
     by = "" if places.attack == home.attack else f" ({places.attack})"
     return f"{begin}{found} and finds {_places(own, places, len(targets))} to within 50 m{by}."
 
 
 def _places(own: Ranked, found: Strongest, targets: int) -> str:
-    """``3 of the 5 places where the user is most``."""
+    """``3 of the user's 5 main places``."""
     if targets > 1:
-        return f"{found.figure.median:.0%} of the places where they are most"
+        return f"{found.figure.median:.0%} of their main places"
     of = own.top_places
-    return f"{_count(found.figure.median * of)} of the {_count(of)} places where the user is most"
+    return f"{_count(found.figure.median * of)} of the user's {_count(of)} main places"
 
 
 def sentences(ranking: Ranking) -> Iterator[str]:
     """What else is to be said, the most important first."""
     yield from _better(ranking)
-    yield _map(ranking.as_it_is)
+    yield _map(ranking.baseline)
     yield from _frontier(ranking)
     yield from _caveats(ranking)
     for name, why in ranking.failed.items():
@@ -180,30 +181,32 @@ def oracle(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _apart(own: Ranked) -> str:
-    """How the targets differ; who is not found is counted."""
+    """How the targets differ; users who are not found are counted."""
     homes_m = own.over_targets[HOME_ERROR]
     found_m = [each for each in homes_m if isfinite(each)]
     if not found_m:
         return ""
     lost = len(homes_m) - len(found_m)
-    never = f"; of {lost} no home is named in most runs" if lost else ""
-    return f" (the best known {min(found_m):,.0f} m, the least known {max(found_m):,.0f} m{never})"
+    nobody = f"; for {counted(lost, 'user')} no attack names a home in most runs" if lost else ""
+    return f" (best located {min(found_m):,.0f} m, worst located {max(found_m):,.0f} m{nobody})"
 
 
 def _better(ranking: Ranking) -> Iterator[str]:
     """Those of the frontier that are more private, the cheapest first."""
-    own, privacy = ranking.as_it_is, ranking.privacy
+    own, privacy = ranking.baseline, ranking.privacy
     better = [each for each in ranking.frontier if each.hidden(privacy) > own.hidden(privacy)]
     if not better and len(ranking.configurations) > 1:
-        yield "No other configuration keeps the server farther away."
+        yield "No other configuration is more private."
     for each in better:
-        brings = "brings that to " if privacy in each.strongest else "brings it so far that "
-        yield f"{each.name} {brings}{hidden(each, privacy)}, for {loss(each)}.{but(each)}"
+        yield f"With {each.name}: {hidden(each, privacy)}, {cost(each)}.{but(each)}"
 
 
-def loss(ranked: Ranked) -> str:
-    """``+0.21 dB``."""
-    return f"{ranked.rmse_loss_db:+.2f} dB"
+def cost(ranked: Ranked) -> str:
+    """``at a cost of 0.21 dB``."""
+    loss_db = round(ranked.rmse_loss_db, 2)
+    if loss_db < 0:
+        return f"and the RMSE falls by {-loss_db:.2f} dB"
+    return f"at a cost of {loss_db:.2f} dB" if loss_db else "at no cost"
 
 
 def but(ranked: Ranked) -> str:
@@ -211,21 +214,24 @@ def but(ranked: Ranked) -> str:
     against = []
     if _points_at_a_place(ranked):
         near = ranked.strongest["nearest_m"]
-        where = f"a place where the user was, to {metres(near.figure)}"
-        against.append(f"{near.attack} still points at {where}")
+        where = f"{metres(near.figure)} of a place where the user was"
+        against.append(f"{near.attack} still points to within {where}")
     if not ranked.beats_constant:
-        against.append("its map is no better than a constant")
+        against.append("its map is no better than the constant baseline")
+    if ranked.unread:
+        attacks = " and ".join(ranked.unread)
+        against.append(f"{attacks} cannot read this kind of map and did not attack it")
     return f" But {', and '.join(against)}." if against else ""
 
 
 def _points_at_a_place(ranked: Ranked) -> bool:
     near_m, random_m = ranked.hidden("nearest_m"), ranked.nearest_random_m
-    return near_m <= NEAR_M and (random_m is None or near_m < random_m / 2)
+    return near_m <= NEAR_M and (random_m is None or is_near(near_m, random_m))
 
 
 def _map(own: Ranked) -> str:
-    constant = f"a constant has {own.rmse_constant_db:.2f} dB"
-    text = f"The map as it is has an RMSE of {decibels(own.rmse_db)}; {constant}"
+    constant = f"the constant (mean) baseline has {own.rmse_constant_db:.2f} dB"
+    text = f"The map of {own.name} has an RMSE of {decibels(own.rmse_db)}; {constant}"
     if own.beats_constant:
         return f"{text}."
     return f"{text}, which is better: find settings that learn with veilmap tune."
@@ -237,19 +243,30 @@ def _frontier(ranking: Ranking) -> Iterator[str]:
     beaten = [one for one in ranking.configurations if not one.is_on_frontier]
     if beaten:
         listed = "; ".join(f"{one.name} (by {one.dominated_by})" for one in beaten)
-        yield f"Dominated, so no better than another in either and worse in one: {listed}."
+        yield f"Dominated (another is at least as good in both and better in one): {listed}."
 
 
 def _caveats(ranking: Ranking) -> Iterator[str]:
-    own, rest = ranking.as_it_is, ranking.configurations[1:]
+    own, rest = ranking.baseline, ranking.configurations[1:]
     worse = [each.name for each in ranking.configurations if not each.beats_constant]
     if worse:
-        yield f"No better than a constant: {'; '.join(worse)}."
+        yield f"Maps no better than the constant baseline: {'; '.join(worse)}."
     blind = [each.name for each in rest if each.is_blind]
     if blind:
-        yield f"No attack does better than random points under: {'; '.join(blind)}."
+        yield f"No attack does better than random points with: {'; '.join(blind)}."
+    yield from _unread(ranking.configurations)
     if own.seeds == 1:
-        yield "One seed alone: another may give other numbers."
+        yield "Only one seed: results may vary with more."
+
+
+def _unread(configurations: Sequence[Ranked]) -> Iterator[str]:
+    """Which configurations seem private because fewer methods attacked them."""
+    for attacks in dict.fromkeys(each.unread for each in configurations if each.unread):
+        names = "; ".join(each.name for each in configurations if each.unread == attacks)
+        yield (
+            f"Not attacked by {' and '.join(attacks)}, which cannot read this kind of map, and so "
+            f"perhaps less private than it looks: {names}."
+        )
 
 
 def _count(value: float) -> str:

@@ -8,6 +8,7 @@ from veilmap.auditing.settings import AuditSettings
 from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, refuse, shown
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
+from veilmap.notation import split_steps
 from veilmap.study.configuration import Configuration, configuration_text, configure
 from veilmap.study.settings import RunSettings
 
@@ -28,7 +29,7 @@ FEDSGD = "fedsgd:learning_rate=1e-3"
 
 
 def panel(settings: AuditSettings) -> dict[str, RunSettings]:
-    """The configurations by name, the one as it is first; all are checked.
+    """The configurations by name, the baseline first; all are checked.
 
     Raises:
         UserError: some are not known, or the same; all faults at once.
@@ -40,7 +41,8 @@ def panel(settings: AuditSettings) -> dict[str, RunSettings]:
             f"{JOINED_BY.join([configuration_text(given[0]), *base.protection.texts])}"
         )
     if given:
-        return _own(base, [_with_rate(each, base) for each in given])
+        has_usual_rate = base.training.learning_rate == AuditTraining().learning_rate
+        return _own(base, list(map(_with_rate, given)) if has_usual_rate else given)
     usual = [base]
     for text in _usual(base, settings.audit.gan):
         # Not every defence goes with the user's own settings, such as cumulative training.
@@ -59,17 +61,16 @@ def name_of(run: RunSettings, base: RunSettings) -> str:
     return configuration_name(scheme, parts, run.protection.defended)
 
 
-def _with_rate(given: Configuration, base: RunSettings) -> Configuration:
+def _with_rate(given: Configuration) -> Configuration:
     """FedSGD without settings of its own learns nothing at the rate that suits FedAvg."""
-    if isinstance(given, tuple) and given and isinstance(given[0], str):
-        return (_text_with_rate(given[0], base), *given[1:])
-    return _text_with_rate(given, base) if isinstance(given, str) else given
+    if isinstance(given, tuple):
+        return tuple(_text_with_rate(each) if isinstance(each, str) else each for each in given)
+    return _text_with_rate(given) if isinstance(given, str) else given
 
 
-def _text_with_rate(text: str, base: RunSettings) -> str:
-    scheme, plus, rest = text.partition(JOINED_BY.strip())
-    usual = base.training.learning_rate == AuditTraining().learning_rate
-    return f"{FEDSGD} {plus}{rest}".strip() if usual and scheme.strip() == "fedsgd" else text
+def _text_with_rate(text: str) -> str:
+    """Also where a map stands before the scheme."""
+    return JOINED_BY.join(FEDSGD if part == "fedsgd" else part for part in split_steps(text))
 
 
 def _usual(base: RunSettings, gan: bool) -> list[str]:

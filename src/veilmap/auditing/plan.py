@@ -6,10 +6,10 @@ from functools import cached_property
 
 from veilmap.auditing.redaction import read_without_places, refuse_named_users
 from veilmap.auditing.settings import AuditSettings
-from veilmap.errors import UserError, refuse, shown
+from veilmap.errors import UserError, fault_of, refuse, shown
 from veilmap.experiments.trial import Keep, Trial
 from veilmap.measurements import Measurements
-from veilmap.study.prepare import Prepared, prepare
+from veilmap.study.prepare import Prepared, prepare, refuse_strangers
 from veilmap.study.settings import RunSettings
 
 
@@ -19,7 +19,7 @@ class AuditPlan:
 
     Attributes:
         settings: that decide it.
-        runs: the configurations by name, the one as it is first.
+        runs: the configurations by name, the baseline first.
         prepared: the data, as the first configuration has them.
         targets: the users to find.
         redact: no position is kept, and nothing that is written names a user.
@@ -105,11 +105,11 @@ def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
 
 
 def _refuse_strangers(runs: Mapping[str, RunSettings], prepared: Prepared) -> None:
-    """Before anything is trained: who is to be defended must be there."""
-    users = set(prepared.data.users)
+    """Before anything is trained: the users to be defended must take part."""
     refuse(
-        UserError(f"configuration {shown(name)}: user {shown(user)} has no measurement in the cell")
+        UserError(f"configuration {shown(name)}: {fault}")
         for name, run in runs.items()
-        for user in run.protection.defended
-        if user not in users
+        for fault in fault_of(
+            refuse_strangers, run.protection.defended, prepared.users, "be defended"
+        )
     )

@@ -7,6 +7,7 @@ from statistics import fmean, median, median_high, median_low
 from typing import Any
 
 from veilmap.experiments.result import TrialResult
+from veilmap.metrics.baselines import is_near, is_no_better
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRow
@@ -22,8 +23,6 @@ FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
 }
 # By what configurations are compared, the first that all of them have.
 _PRIVACY = (HOME_ERROR, EMD)
-# Above this share of what random points reach, an attack found nothing.
-_NO_BETTER = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +33,7 @@ class Ranked(PanelRow):
         rmse_constant_db: of the constant (mean) baseline.
         over_targets: by figure, under that attack, the targets' medians; infinite for one that is
             not found.
-        home_at_worst_m: the least error of home of all attacks, seeds and targets, if any has it.
+        home_at_worst_m: the least home error of all attacks, seeds and targets, if any has it.
         nearest_random_m: what random points have in place of nearest_m.
         seeds: how many.
         is_blind: no attack does better than random points, by the EMD of locations or clouds, and
@@ -61,7 +60,7 @@ class Ranked(PanelRow):
 
 @dataclass(frozen=True)
 class Ranking:
-    """All configurations, the one as it is first.
+    """All configurations, the baseline first.
 
     ``privacy`` is the figure that they are compared by; ``failed`` says of those without figures
     why they have none.
@@ -72,7 +71,7 @@ class Ranking:
     failed: Mapping[str, str]
 
     @property
-    def as_it_is(self) -> Ranked:
+    def baseline(self) -> Ranked:
         return self.configurations[0]
 
     @property
@@ -91,16 +90,18 @@ def rank(results: Sequence[TrialResult]) -> Ranking:
     """
     failed = {each.configuration: each.failed for each in results if each.failed is not None}
     ranked = [row for each in results if each.configuration not in failed for row in each.rows]
+    unread = {each.configuration: each.unread for each in results}
     found: list[Ranked] = []
-    for own in _by(ranked, "configuration").values():
-        found.append(rank_one(own, found[0].rmse_db.median if found else None))
+    for name, own in _by(ranked, "configuration").items():
+        row = rank_one(own, found[0].rmse_db.median if found else None)
+        found.append(replace(row, unread=unread[name]))
     complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
     privacy = complete[0] if complete else _PRIVACY[0]
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
 
 def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
-    """One configuration alone; ``usual_db`` is the RMSE as it is."""
+    """One configuration alone; ``usual_db`` is the RMSE of the baseline."""
     best = {figure: _strongest(rows, figure) for figure in FIGURES}
     strongest = {figure: each for figure, each in best.items() if each is not None}
     rmse_db = Spread.of([*{row.seed: _known([row], "rmse_db")[0] for row in rows}.values()])
@@ -112,7 +113,7 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         rmse_loss_db=0.0 if usual_db is None else rmse_db.median - usual_db,
         points_share=fmean(_known(rows, "points_share")),
         strongest=strongest,
-        is_as_it_is=usual_db is None,
+        is_baseline=usual_db is None,
         is_on_frontier=True,
         dominated_by=None,
         is_recommended=False,
@@ -120,7 +121,7 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         home_at_worst_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
         seeds=len({row.seed for row in rows}),
-        is_blind=all(_is_beaten(own) for own in _by(rows, "attack").values()),
+        is_blind=all(_finds_nothing(own) for own in _by(rows, "attack").values()),
         top_places=fmean(_known(rows, "true_places")),
     )
 
@@ -154,17 +155,18 @@ def _median(rows: Sequence[TrialRow], figure: str) -> float:
     return median_low(values) if FIGURES[figure] is min else median_high(values)
 
 
-def _is_beaten(rows: Sequence[TrialRow]) -> bool:
+def _finds_nothing(rows: Sequence[TrialRow]) -> bool:
     """Random points do as well; where nothing lies in the area, nothing was found."""
-    near_m, random_near_m = (_known(rows, name) for name in ("nearest_m", "nearest_random_m"))
-    if near_m and random_near_m and median(near_m) < median(random_near_m) / 2:
+    if is_near(*(_middle(_known(rows, name)) for name in ("nearest_m", "nearest_random_m"))):
         return False
     known = [_known([row], "emd_m") + _known([row], "cloud_emd_m") for row in rows]
-    emds_m = [min(each) for each in known if each]
-    random_m = _known(rows, "emd_random_m")
-    if not emds_m or not random_m:
-        return True
-    return median(emds_m) > _NO_BETTER * median(random_m)
+    emd_m = _middle([min(emds_m) for emds_m in known if emds_m])
+    random_m = _middle(_known(rows, "emd_random_m"))
+    return emd_m is None or random_m is None or is_no_better(emd_m, random_m)
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
 
 
 def _placed(own: Ranked, everyone: Sequence[Ranked], privacy: str) -> Ranked:

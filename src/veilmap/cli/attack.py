@@ -14,6 +14,7 @@ from veilmap.attacks.reconstruction import Outcome, Reconstruction
 from veilmap.cli.console import print_table, progress, say, stdout
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
+from veilmap.metrics.baselines import is_near, is_no_better
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.study.attack import attack
@@ -46,13 +47,9 @@ FIGURES = (
     ("recall_25m", "top 5 places found within 25 m", ".0%"),
     ("recall_50m", "  within 50 m", ".0%"),
     ("recall_100m", "  within 100 m", ".0%"),
-    ("home_error_m", "error of home, m", ",.0f"),
-    ("work_error_m", "error of work, m", ",.0f"),
+    ("home_error_m", "home error, m", ",.0f"),
+    ("work_error_m", "work error, m", ",.0f"),
 )
-
-
-# Above this share of what random points reach, an attack found nothing.
-NO_BETTER = 0.95
 
 
 def attack_(
@@ -164,13 +161,13 @@ def _figures(run: AttackRun) -> Iterator[list[str]]:
 
 def _work(run: AttackRun) -> Iterator[list[str]]:
     """How well each method explained the updates, and its cost."""
-    works = [_work_of(name, found, run.scores[name]) for name, found in run.found.items()]
+    works = [_work_of(found, run.scores[name]) for name, found in run.found.items()]
     for text in works[0]:
         yield [text, *(work[text] for work in works)]
 
 
-def _work_of(name: str, found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
-    cosine, iterates = median(each.cosine for each in found), name == "dlg"
+def _work_of(found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
+    cosine, iterates = median(each.cosine for each in found), any(e.iterations for e in found)
     unfinished = sum(each.outcome is Outcome.OUT_OF_ITERATIONS for each in found) / len(found)
     return {
         "cosine, median": f"{cosine:.4f}" if isfinite(cosine) else UNDEFINED,
@@ -195,14 +192,10 @@ def verdict(name: str, scores: Scores) -> str | None:
 
     It found nothing, unless single locations are close nevertheless.
     """
-    if not _is_beaten(scores.emd_m, scores.emd_random_m):
+    if not is_no_better(scores.emd_m, scores.emd_random_m):
         return None
-    if scores.nearest_m is None or _is_beaten(scores.nearest_m, scores.nearest_random_m):
+    if not is_near(scores.nearest_m, scores.nearest_random_m):
         return f"{name} does no better than random points in the area"
     near = f"{scores.text('nearest_m', ',.0f')} m from a place where the user was"
     blind = f"random points are at {scores.text('nearest_random_m', ',.0f')} m"
     return f"{name}: by EMD no better than random points, but {near}; {blind}"
-
-
-def _is_beaten(found_m: float | None, random_m: float | None) -> bool:
-    return found_m is not None and random_m is not None and found_m > NO_BETTER * random_m

@@ -85,7 +85,8 @@ def audit_(
             progress=shown,
         )
     _show(finished, out, redact, figures)
-    say(pace.words())
+    if words := pace.words():
+        say(words)
 
 
 def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:

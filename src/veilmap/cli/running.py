@@ -51,7 +51,8 @@ def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[di
     pace = Pace()
     with trials_shown(out, pace) as shown:
         yield {**vars(options), "data": data, "out": out, "progress": shown}
-    say(pace.words())
+    if words := pace.words():
+        say(words)
 
 
 @contextmanager

@@ -50,6 +50,8 @@ def _show(result: SweepResult) -> None:
     stdout.print(lines)
     for keys_of, why in figures.failed:
         say(f"no figures: {', '.join(map(str, keys_of.values()))}: {why}")
+    for configuration, attacks in figures.unread.items():
+        say(f"{' and '.join(attacks)} cannot read the map of {configuration} and did not attack it")
     for under in result.verdicts:
         for decided in under:
             whose = "" if decided.attack is None else f" under {decided.attack}"

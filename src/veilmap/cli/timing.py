@@ -18,8 +18,10 @@ class Pace:
         self._runs += 1
         self._seconds += seconds
 
-    def words(self) -> str:
-        """``27 runs in 0:01:02, 1.7 cores busy``."""
+    def words(self) -> str | None:
+        """``27 runs in 0:01:02, 1.7 cores busy``; None if all were cached."""
+        if not self._runs:
+            return None
         elapsed_s = time.perf_counter() - self._began
         elapsed = timedelta(seconds=round(elapsed_s))
         cores = f"{self._seconds / elapsed_s:.1f}"

@@ -14,6 +14,7 @@ from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.warnings import troubles
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
+from veilmap.metrics.baselines import is_no_better
 from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.model.network import Network
@@ -28,8 +29,6 @@ from veilmap.study.run_folder import RunFolder
 from veilmap.study.train import Run, train
 from veilmap.wording import counted, plural
 
-# Above this share of the constant's RMSE the map is called no better than the constant.
-NO_BETTER = 0.95
 # Rounding must not make a budget that is met exactly seem overspent.
 _WITH_A_HAIR = 1 + 1e-6
 # A batch spread over fewer clusters is one place.
@@ -117,7 +116,7 @@ def _conclude(run: Run, out: Path | None) -> None:
     constant_db = run.prepared.rmse_constant_db
     summary = {
         "the map after the last round": f"{run.rmse_db:.2f}",
-        "a constant, the training data's mean": f"{constant_db:.2f}",
+        "the constant baseline, the mean of the training data": f"{constant_db:.2f}",
     }
     stdout.print()
     print_table(summary.items(), "RMSE on the test data", "dB")
@@ -130,10 +129,11 @@ def _conclude(run: Run, out: Path | None) -> None:
         say(f"\n{line}")
     if not any(record.n for record in run.history):
         say(f"\n{_why_nothing(run)}")
-    elif run.rmse_db > NO_BETTER * constant_db and not remarks:
+    elif is_no_better(run.rmse_db, constant_db) and not remarks:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
-        price = "; a run without --defence shows its cost" if run.defences else ""
-        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune{price}")
+        cost = "; a run without --defence shows its cost" if run.defences else ""
+        way_out = f"find better settings with: veilmap tune{cost}"
+        say(f"\nthe map {verdict} the constant baseline; {way_out}")
     if out is None:
         say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
     else:

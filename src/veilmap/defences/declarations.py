@@ -51,6 +51,14 @@ def covers_positions(step: Step) -> bool:
     return acts_on_points(step) and isinstance(step, Spending)
 
 
+def fixed_size(step: Step) -> int | None:
+    """How many points it keeps of a round with more; one with no more is kept whole.
+
+    None if that depends on where the points lie.
+    """
+    return getattr(step, "fixed_size", None)
+
+
 def noise_std(step: Step) -> float:
     """σ of the noise that it adds to each coordinate of an update."""
     return getattr(step, "sigma", 0.0)
@@ -80,6 +88,9 @@ def declaration_faults(step: Step) -> Iterator[UserError]:
             f"defence {step.name} acts on the update and never has the points, got looks_at "
             f"{looks_at(step)!r} and moves {moves(step)!r}; leave both out"
         )
+    size = fixed_size(step)
+    if size is not None and not (isinstance(size, int) and size >= 1):
+        yield out_of_range(f"fixed_size of defence {step.name}", "at least 1, or None", size)
     for name, value in (("sigma", noise_std(step)), ("mu", mu_of(step))):
         if value is not None and not (isinstance(value, int | float) and 0 <= value < inf):
             demand = "a finite number of at least 0"

@@ -62,6 +62,11 @@ class DiverseBatch:
         """Of a cluster it may also leave the mean."""
         return "by rule" if self.centre == "mean" else "nothing"
 
+    @property
+    def fixed_size(self) -> int | None:
+        """A round of no more points is kept whole."""
+        return self.size
+
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The centres in time order; clusters and noise are those of the first pass."""
         groups = self._grouped(batch)

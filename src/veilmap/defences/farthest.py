@@ -50,6 +50,11 @@ class FarthestBatch:
     def __post_init__(self) -> None:
         refuse(self._faults())
 
+    @property
+    def fixed_size(self) -> int:
+        """A round of no more points is kept whole."""
+        return self.num
+
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The chosen points in time order."""
         groups = grouped(batch.xy_m, self.eps_m, self.min_points, self.noise)

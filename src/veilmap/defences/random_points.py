@@ -38,6 +38,11 @@ class RandomPoints:
         """A given number is drawn blindly; how many a selection keeps depends on where they lie."""
         return "nothing" if self.eps_m is None else "positions"
 
+    @property
+    def fixed_size(self) -> int | None:
+        """A round of no more points is kept whole."""
+        return self.num
+
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
         """The drawn points in time order."""
         number, figures = self._asked(batch, turn)

@@ -62,9 +62,9 @@ class Positions:
         locations: the one place found in a round, by attack and target.
         clouds: the whole distributions found, by attack and target.
         tried: the places found by every start, by attack and target.
-        homes: the true home of each target, from which the error of home is measured.
+        homes: the true home of each target, from which the home error is measured.
         named_homes: the home that an attack names, by attack and target, where it names one.
-        path_m: the way of the first attack by DLG.
+        path_m: the trajectory of the first attack that keeps one.
         signal_dbm: predicted on a raster in degrees, the first row in the north.
         box_deg: its west, south, east and north.
     """
@@ -212,9 +212,11 @@ def _tried(found: Sequence[Reconstruction]) -> Points:
 
 
 def _path_m(attacked: Sequence[AttackRun]) -> NDArray[np.float64]:
-    """Of the first start of DLG in the first attacked round, without steps to nowhere."""
-    path_m = next((each.every["dlg"][0].path_m for each in attacked if "dlg" in each.every), None)
-    return np.empty((0, 2)) if path_m is None else path_m[np.isfinite(path_m).all(axis=1)]
+    """Of the first start in the first attacked round, without steps to nowhere."""
+    every = (found for each in attacked for found in each.every.values())
+    paths_m = (found[0].path_m for found in every if found and found[0].path_m is not None)
+    path_m = next(paths_m, np.empty((0, 2)))
+    return path_m[np.isfinite(path_m).all(axis=1)]
 
 
 def _true_home(attacked: AttackRun, timezone: str) -> Home | None:

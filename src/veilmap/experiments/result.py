@@ -24,6 +24,7 @@ class TrialResult:
         steps: what the defence did on the phones, step by step.
         gradient: the share of the updates' elements below each power of ten; if kept.
         oracle: what was used that no real server has.
+        unread: the attacks that were not run because they cannot read this kind of map.
         kept: what was asked to be kept.
         seconds: that it took.
         failed: why there are no figures, or None.
@@ -40,6 +41,7 @@ class TrialResult:
     steps: tuple[StepSummary, ...] = ()
     gradient: tuple[GradientShare, ...] = ()
     oracle: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     kept: tuple[Keep, ...] = ()
     seconds: float = 0.0
     failed: str | None = None

@@ -1,4 +1,4 @@
-"""One trial at work: prepared once, trained once, every target attacked, and told in rows."""
+"""Runs one trial: prepares the data, trains, attacks every target, and makes the rows."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,6 +80,7 @@ def _trained(trial: Trial, data: Measurements) -> TrialResult:
         steps=run.defences,
         gradient=() if elements is None else tuple(_shares(elements)),
         oracle=tuple(dict.fromkeys(name for each in attacked for name in each.oracle)),
+        unread=tuple(dict.fromkeys(name for each in attacked for name in each.unread)),
         positions=positions_of(trial, run, attacked),
     )
 

@@ -6,7 +6,7 @@ from math import hypot, inf
 from typing import Literal
 
 from veilmap.defences.combinations import combination_faults
-from veilmap.defences.declarations import acts_on_points, covers_positions, mu_of
+from veilmap.defences.declarations import acts_on_points, covers_positions, fixed_size, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
 from veilmap.defences.step import Step
 from veilmap.errors import UserError, out_of_range, refuse
@@ -107,7 +107,7 @@ class Minimum:
     @property
     def keeps_whole(self) -> bool:
         """Whether a round may be answered of which the selection leaves out nothing."""
-        return any(self.points <= (getattr(step, "num", None) or 0) for step in self._own)
+        return any(self.points <= (fixed_size(step) or 0) for step in self._own)
 
     @property
     def _own(self) -> tuple[Step, ...]:

@@ -24,14 +24,15 @@ class PanelRow:
     Attributes:
         name: such as ``fedavg + farthest:eps_m=50,num=20``.
         rmse_db: on the test data.
-        rmse_loss_db: against the configuration as it is.
+        rmse_loss_db: against the baseline.
         points_share: which part of the target's measurements was trained on.
         strongest: by the name of the figure; one that no attack has is left out.
-        is_as_it_is: what all others are compared with.
+        is_baseline: what all others are compared with.
         is_on_frontier: no other is both more accurate and more private.
         dominated_by: one that is, if any.
         is_recommended: by what the reader asked for.
         costs: step by step.
+        unread: the attacks that cannot read its kind of map, and were not run.
     """
 
     name: str
@@ -39,8 +40,9 @@ class PanelRow:
     rmse_loss_db: float
     points_share: float
     strongest: Mapping[str, Strongest]
-    is_as_it_is: bool
+    is_baseline: bool
     is_on_frontier: bool
     dominated_by: str | None
     is_recommended: bool
     costs: tuple[StepCost, ...] = ()
+    unread: tuple[str, ...] = ()

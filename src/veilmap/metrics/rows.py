@@ -6,9 +6,19 @@ Tables and files see each row flat, under the names of docs/results.md.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from veilmap.metrics.scores import Scores
+
+
+class HasFigures(Protocol):
+    """Whatever has figures by name: a row of a trial, or one with the keys of its run."""
+
+    def value(self, name: str) -> Any:
+        """What stands under a name, figure or not; None if there is no such thing."""
+
+    def figure(self, name: str) -> float | None:
+        """A figure by its name, such as ``emd_m``; None where it is not defined."""
 
 
 class FigureRow:

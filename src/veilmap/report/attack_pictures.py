@@ -1,5 +1,6 @@
 """The pictures of an attack, one PNG each."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -15,6 +16,8 @@ from veilmap.report.draw_path import draw_path
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_whereabouts import draw_whereabouts
 from veilmap.study.attack_run import AttackRun
+
+_ODD = re.compile(r"[^\w.=]+")  # what a file name should not have
 
 
 def attack_pictures(run: AttackRun) -> dict[str, bytes]:
@@ -33,13 +36,19 @@ def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
         each = _densest(walked)
         title = f"The way of one attack ({run.configuration})"
         yield "path.png", draw_path(each, _truth(run, each), run.area, title)
-    mapped = [each for each in found.get("heatmap", ()) if np.isfinite(each.xy_m).all()]
-    if mapped:
-        each = _densest(mapped)
+    clouds = {name: [one for one in every if _is_cloud(one)] for name, every in found.items()}
+    drawn = {name: _densest(every) for name, every in clouds.items() if every}
+    for name, each in drawn.items():
         truth, cloud = _truth(run, each), each.cloud
         apart_m = None if truth is None else emd_m(truth.xy_m, cloud.xy_m, None, cloud.weights)
-        title = f"The heat map of one update ({run.configuration})"
-        yield "heatmap.png", draw_heatmap(each, truth, run.area, title, apart_m)
+        by, end = ("", "") if name == "heatmap" else (f" by {name}", f"-{_ODD.sub('-', name)}")
+        title = f"The heat map of one update{by} ({run.configuration})"
+        yield f"heatmap{end}.png", draw_heatmap(each, truth, run.area, title, apart_m)
+
+
+def _is_cloud(each: Reconstruction) -> bool:
+    """Whether several places were found, with a weight for each."""
+    return len(each.cloud.xy_m) > 1 and bool(np.isfinite(each.cloud.xy_m).all())
 
 
 def _densest(found: Sequence[Reconstruction]) -> Reconstruction:

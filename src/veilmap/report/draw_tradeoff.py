@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.errors import UserError
+from veilmap.metrics.rows import HasFigures
 from veilmap.report.looks import PLAIN, defence_looks, family_of, scheme_of
 from veilmap.report.mark_labels import Mark, label_marks
 from veilmap.report.number_axes import figure_axis
@@ -20,16 +21,15 @@ from veilmap.report.strength import strengths
 _RUINED = 6  # times the least RMSE
 _COLUMNS = 2
 _HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
+_HALVES = ("left", "right", "top", "bottom")
 
-
-Rows = Sequence[Mapping[str, Any]]  # as trials give them, flat
 Kind = tuple[str, str]  # the scheme, and the steps of a configuration without their settings
 Looks = Mapping[Kind, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class TradeoffPoint:
-    """A configuration over its seeds: the price in dB, and what an attack was left with."""
+    """A configuration over its seeds: its RMSE in dB, and what an attack was left with."""
 
     configuration: str
     rmse_db: tuple[float, ...]
@@ -42,7 +42,7 @@ class TradeoffPoint:
 
     @property
     def medians(self) -> tuple[float, float]:
-        """Of the price and of what is hidden."""
+        """Of the RMSE and of what is hidden."""
         return float(np.median(self.rmse_db)), float(np.median(self.hidden))
 
 
@@ -56,14 +56,16 @@ class TradeoffPanel:
     label: str
 
 
-def draw_tradeoff(rows: Rows, figure_name: str, label: str, title: str) -> Figure:
+def draw_tradeoff(rows: Sequence[HasFigures], figure_name: str, label: str, title: str) -> Figure:
     """RMSE against one figure of the rows, one panel per attack."""
-    attacks = dict.fromkeys(row["attack"] for row in rows)
+    attacks = dict.fromkeys(str(row.value("attack")) for row in rows)
     panels = [TradeoffPanel(attack, attack, figure_name, label) for attack in attacks]
     return draw_tradeoffs(rows, panels, title)
 
 
-def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> Figure:
+def draw_tradeoffs(
+    rows: Sequence[HasFigures], panels: Sequence[TradeoffPanel], title: str
+) -> Figure:
     """RMSE against the figure of each panel; those of one figure have the same scale.
 
     A mark is at the medians over the seeds, its cross reaches from the least to the most; up is
@@ -76,7 +78,7 @@ def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> F
     rows_of_panels = ceil(len(panels) / columns)
     figure = fitted_sheet((WIDTH, _HIGH * rows_of_panels + _AROUND), pad=0.06)
     grid = figure.subplots(rows_of_panels, columns, sharex=True, sharey=alike, squeeze=False)
-    looks = _looks([row["configuration"] for row in rows])
+    looks = _looks([str(row.value("configuration")) for row in rows])
     drawn = [tradeoffs(rows, panel.attack, panel.figure_name) for panel in panels]
     marks = []
     for axes, panel, own in zip(grid.flat, panels, drawn, strict=False):
@@ -90,7 +92,7 @@ def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> F
     for axes in grid.flat[: len(panels)][-columns:]:  # the last of each column
         axes.set_xlabel("RMSE of the map on the test data, dB", fontsize=LABEL)
         axes.tick_params(labelbottom=True)
-    _set_prices(grid.flat[0], drawn)
+    _set_scale(grid.flat[0], drawn)
     _write_legend(figure, grid.flat)
     head(figure, title)
     figure.draw_without_rendering()  # the layout, by which there is room for labels or not
@@ -99,45 +101,55 @@ def draw_tradeoffs(rows: Rows, panels: Sequence[TradeoffPanel], title: str) -> F
     return figure
 
 
-def _set_prices(axes: Axes, drawn: Sequence[Sequence[TradeoffPoint]]) -> None:
+def _set_scale(axes: Axes, drawn: Sequence[Sequence[TradeoffPoint]]) -> None:
     """One ruined map must not press all others into a corner."""
-    prices = [price for own in drawn for each in own for price in each.rmse_db if price > 0]
-    if prices and max(prices) > _RUINED * min(prices):
+    rmses_db = [value for own in drawn for point in own for value in point.rmse_db if value > 0]
+    if rmses_db and max(rmses_db) > _RUINED * min(rmses_db):
         figure_axis(axes.xaxis, log=True)
 
 
-def tradeoffs(rows: Rows, attack: str, figure_name: str) -> list[TradeoffPoint]:
+def tradeoffs(rows: Sequence[HasFigures], attack: str, figure_name: str) -> list[TradeoffPoint]:
     """One per configuration that has the figure in most runs; in the others it is infinite."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[tuple[float, float | None]]] = {}
     for row in rows:
-        if row["attack"] == attack:
-            found.setdefault(row["configuration"], []).append(row)
+        rmse_db = row.figure("rmse_db")
+        if row.value("attack") == attack and rmse_db is not None:
+            runs = found.setdefault(str(row.value("configuration")), [])
+            runs.append((rmse_db, row.figure(figure_name)))
     return [
         TradeoffPoint(
             name,
-            tuple(row["rmse_db"] for row in runs),
-            tuple(inf if row[figure_name] is None else row[figure_name] for row in runs),
+            tuple(rmse_db for rmse_db, _ in runs),
+            tuple(inf if hidden is None else hidden for _, hidden in runs),
         )
         for name, runs in found.items()
-        if 2 * sum(row[figure_name] is None for row in runs) < len(runs)
+        if 2 * sum(hidden is None for _, hidden in runs) < len(runs)
     ]
 
 
 def _looks(configurations: Sequence[str]) -> Looks:
-    """Colour, marker and label by scheme and family; a second scheme has hollow markers."""
+    """Colour, marker and label by scheme and family; schemes differ in how markers are filled."""
     schemes = list(dict.fromkeys(map(scheme_of, configurations)))
     looks = defence_looks(map(family_of, configurations))
     return {
         (scheme, family): {
             "color": look.colour,
             "marker": look.marker,
-            "markerfacecolor": look.colour if scheme == schemes[0] else "white",
+            **_filling(place, look.colour),
             "markersize": 9 if family == PLAIN else 5,
-            "label": family if scheme == schemes[0] else f"{family} ({scheme})",
+            "label": family if place == 0 else f"{family} ({scheme})",
         }
-        for scheme in schemes
+        for place, scheme in enumerate(schemes)
         for family, look in looks.items()
     }
+
+
+def _filling(place: int, colour: str) -> Mapping[str, Any]:
+    """Markers of the first scheme are full, of the second hollow, of others half full."""
+    if place < 2:
+        return {"markerfacecolor": colour if place == 0 else "white"}
+    half = _HALVES[(place - 2) % len(_HALVES)]
+    return {"markerfacecolor": colour, "markerfacecoloralt": "white", "fillstyle": half}
 
 
 def _draw_panel(axes: Axes, configurations: Sequence[TradeoffPoint], looks: Looks) -> list[Mark]:

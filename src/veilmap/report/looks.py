@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from veilmap.defences.step import JOINED_BY
+from veilmap.federation.plan import SCHEMES
 
 PLAIN = "no defence"
 
@@ -76,13 +77,24 @@ def attack_looks(names: Iterable[str]) -> dict[str, Look]:
 
 def family_of(configuration: str) -> str:
     """The steps without their settings: ``diverse`` of ``fedavg + diverse:eps_m=50``."""
-    _, *steps = configuration.split(JOINED_BY)
-    return JOINED_BY.join(step.partition(":")[0] for step in steps) or PLAIN
+    return _names(scheme_and_steps(configuration)[1]) or PLAIN
 
 
 def scheme_of(configuration: str) -> str:
-    """``fedsgd`` of ``fedsgd:learning_rate=0.001 + centre``."""
-    return configuration.partition(JOINED_BY)[0].partition(":")[0]
+    """``fedsgd`` of ``fedsgd:learning_rate=0.001 + centre``; ``rings + fedsgd`` of another map."""
+    return _names(scheme_and_steps(configuration)[0])
+
+
+def scheme_and_steps(configuration: str) -> tuple[list[str], list[str]]:
+    """The parts of a configuration: a scheme, or a map and its scheme; then the steps."""
+    parts = configuration.split(JOINED_BY)
+    begin = 2 if _names(parts[1:2]) in SCHEMES else 1
+    return parts[:begin], parts[begin:]
+
+
+def _names(parts: Iterable[str]) -> str:
+    """Without their settings."""
+    return JOINED_BY.join(part.partition(":")[0] for part in parts)
 
 
 def _looks(given: Iterable[str], own: Mapping[str, Look]) -> dict[str, Look]:

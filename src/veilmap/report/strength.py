@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from veilmap.defences.step import JOINED_BY
+from veilmap.report.looks import scheme_and_steps
 
 _SYMBOLS = {
     "eps_m": "eps {} m",
@@ -15,7 +15,7 @@ _SYMBOLS = {
     "epochs": "E {}",
 }
 
-Settings = dict[tuple[int, str], str]  # by the step's place in the configuration and the name
+Settings = dict[tuple[int, str], str]  # by the place of the step, from 1, and the name
 
 
 def strengths(configurations: Sequence[str]) -> list[str]:
@@ -28,15 +28,16 @@ def strengths(configurations: Sequence[str]) -> list[str]:
     telling = [
         name
         for name in names
-        if len({each.get(name) for each in settings}) > 1 or (len(settings) == 1 and name[0])
+        if len({each.get(name) for each in settings}) > 1 or (len(settings) == 1 and name[0] > 0)
     ]
     return [_text({name: each[name] for name in telling if name in each}) for each in settings]
 
 
 def _settings(configuration: str) -> Settings:
+    scheme, steps = scheme_and_steps(configuration)
     return {
         (place, name): value
-        for place, step in enumerate(configuration.split(JOINED_BY))
+        for place, step in enumerate([*scheme, *steps], 1 - len(scheme))
         for name, _, value in (part.partition("=") for part in step.partition(":")[2].split(","))
         if value
     }

@@ -21,11 +21,17 @@ MARKS = {
     ClaimOutcome.UNDECIDED: "?",
     ClaimOutcome.UNKNOWN: "–",
 }
+_VERBS = {
+    ClaimOutcome.HOLDS: ("holds", "hold"),
+    ClaimOutcome.FAILS: ("does not hold", "do not hold"),
+    ClaimOutcome.UNDECIDED: ("is undecided", "are undecided"),
+    ClaimOutcome.UNKNOWN: ("is not determined", "are not determined"),
+}
 EXPLAINED = (
     "Effect is above zero where a claim is true: a difference, a slope per step, or the distance "
     "from a bound, paired over the seeds, with its 95 % interval. A claim holds where the whole "
     "interval is above zero, and does not hold where it is below. It is undecided where zero is "
-    "inside or one seed has no interval, and cannot be told where no run has the figure. Counts "
+    "inside or one seed has no interval, and not determined where no run has the figure. Counts "
     "have no interval: they decide as they are. The verdict is under the paper's own attacker "
     "(DLG, start (ii), m = 400,000); the verdicts under the others stand next to it."
 )
@@ -117,15 +123,15 @@ class Board:
 
 
 def counted_claims(counts: Counter[ClaimOutcome]) -> str:
-    """``of 13 claims: 2 hold, 11 undecided``."""
-    words = {
-        ClaimOutcome.HOLDS: "hold",
-        ClaimOutcome.FAILS: "do not hold",
-        ClaimOutcome.UNDECIDED: "are undecided",
-        ClaimOutcome.UNKNOWN: "cannot be told",
-    }
-    parts = [f"{counts[each]} {word}" for each, word in words.items() if counts[each]]
-    return f"of {counts.total()} claims: {', '.join(parts) or 'none'}"
+    """``of 13 claims: 2 hold, 11 are undecided``."""
+    parts = [claims_that(outcome, counts[outcome]) for outcome in ClaimOutcome if counts[outcome]]
+    return f"of {counted(counts.total(), 'claim')}: {', '.join(parts) or 'none'}"
+
+
+def claims_that(outcome: ClaimOutcome, count: int) -> str:
+    """``1 holds`` or ``2 hold``."""
+    one, several = _VERBS[outcome]
+    return f"{count} {one if count == 1 else several}"
 
 
 def duration(seconds: float) -> str:

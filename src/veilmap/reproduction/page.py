@@ -11,7 +11,14 @@ from struct import unpack
 
 from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
-from veilmap.reproduction.board import EXPLAINED, MARKS, Board, BoardLine, duration
+from veilmap.reproduction.board import (
+    EXPLAINED,
+    MARKS,
+    Board,
+    BoardLine,
+    counted_claims,
+    duration,
+)
 from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.wording import counted
 
@@ -31,7 +38,7 @@ def board_page(board: Board, pictures: Mapping[str, bytes]) -> str:
         [_script()],
         title="The paper, claim by claim",
         kind="reproduction",
-        headline=_headline(board),
+        headline=f"On {board.data}, {counted_claims(board.counts)}.",
         board=board,
         pictures={name: EmbeddedPng.of(png) for name, png in pictures.items()},
         tallies=tallies,
@@ -70,17 +77,6 @@ class EmbeddedPng:
         # The header of a PNG has both right after its name.
         width, height = unpack(">II", png[16:24])
         return cls(f"data:image/png;base64,{b64encode(png).decode('ascii')}", width, height)
-
-
-def _headline(board: Board) -> str:
-    counts = board.counts
-    holds, fails, claims = counts[ClaimOutcome.HOLDS], counts[ClaimOutcome.FAILS], counts.total()
-    rest = claims - holds - fails
-    return (
-        f"{holds} of {counted(claims, 'claim')} of the paper {'holds' if holds == 1 else 'hold'} "
-        f"on {board.data}; {fails} {'does' if fails == 1 else 'do'} not, "
-        f"{rest} {'is' if rest == 1 else 'are'} open."
-    )
 
 
 def _in_words(counts: Counter[ClaimOutcome]) -> str:

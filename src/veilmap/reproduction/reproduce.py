@@ -20,7 +20,7 @@ from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
 from veilmap.study.results import results, versions
 from veilmap.sweeping.cohort import Given
-from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
+from veilmap.sweeping.files import RESULTS, RUNS, LabelledRow, draw_pictures, rows_of, write_rows
 from veilmap.sweeping.spec_result import SpecResult
 from veilmap.sweeping.sweep import Sweep, seeds_of
 
@@ -103,7 +103,7 @@ def reproduce(
     return Reproduction(board, figures)
 
 
-def _write(folder: Path, board: Board, rows: list[dict[str, Any]]) -> None:
+def _write(folder: Path, board: Board, rows: Sequence[LabelledRow]) -> None:
     """Rows, page and board; the results last: who finds them finds all."""
     write_rows(folder, rows)
     write_whole(folder / "board.md", board_markdown(board).encode())
@@ -139,7 +139,7 @@ def _write_page(page: Path, board: Board, folder: Path) -> None:
         write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
 
 
-def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _content(board: Board, rows: Sequence[LabelledRow]) -> dict[str, Any]:
     """The content of ``results.json``: rows as everywhere, and the findings."""
     about = {
         "data": board.data,
@@ -152,7 +152,7 @@ def _content(board: Board, rows: list[dict[str, Any]]) -> dict[str, Any]:
         for entry in board.entries
         for line in entry.lines
     ]
-    return {**results(about, rows, []), "claims": claims}
+    return {**results(about, [row.as_dict() for row in rows], []), "claims": claims}
 
 
 def findings_of(folder: Path) -> tuple[str, dict[tuple[str, str], Finding]]:

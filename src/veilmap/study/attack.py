@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from veilmap.attacks.attack import Attack, AttackInput, attacked
-from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE, Dlg
+from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Reconstruction
@@ -237,7 +237,7 @@ def _predict(
 
 def _oracle(header: Header, attacks: Mapping[str, Attack]) -> tuple[str, ...]:
     used = (
-        f"the start of {name}" if isinstance(each, Dlg) else f"what {name} knows"
+        getattr(each, "oracle_text", f"what {name} knows")
         for name, each in attacks.items()
         if each.oracle
     )

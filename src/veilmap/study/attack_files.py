@@ -20,7 +20,7 @@ from veilmap.output import held, refuse_no_folder
 from veilmap.settings import plain
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.results import result_row, results, versions
-from veilmap.study.run_folder import ATTACK_FILES, RunFolder
+from veilmap.study.run_folder import RunFolder, attack_files
 from veilmap.transcript import HEADER
 
 # For a round's EMD in the history; with 1,000 directions it changes by less than a thousandth.
@@ -65,8 +65,8 @@ class AttackFolder:
             self.results: json_bytes(attack_results(run)),
         }
         with written(contents, PRIVATE):
-            for name in ATTACK_FILES:
-                (self.path / name).unlink(missing_ok=True)
+            for file in attack_files(self.path):
+                file.unlink(missing_ok=True)
 
 
 def attack_results(run: AttackRun) -> dict[str, Any]:

@@ -31,8 +31,10 @@ def configurations_of(given: Any) -> tuple[Configuration, ...]:
 
 if TYPE_CHECKING:
     Configurations = tuple[Configuration, ...]
+    OneConfiguration = Configuration
 else:  # parsers of files and command lines see texts
     Configurations = Annotated[tuple[str, ...], PlainValidator(configurations_of)]
+    OneConfiguration = Annotated[str, PlainValidator(lambda given: configurations_of([given])[0])]
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,8 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
     training, test = settings.test.apply(of_cell, task.seed)
     points, test_points = pooled(training), pooled(test)
     area, mean_dbm = _area(of_cell, task), float(points.rsrp_dbm.mean())
-    _refuse_strangers(settings.protection.defended, training, "be defended")
-    _refuse_strangers(settings.robustness.kinds, training, "have a broken phone")
+    refuse_strangers(settings.protection.defended, training.users, "be defended")
+    refuse_strangers(settings.robustness.kinds, training.users, "have a broken phone")
     return Prepared(
         settings=settings,
         data=of_cell,
@@ -103,12 +103,13 @@ def _defence(protection: Protection, training: Measurements, seed: int) -> Defen
     return Defence(protection.steps, protection.defended or None, public)
 
 
-def _refuse_strangers(users: Iterable[str], training: Measurements, fate: str) -> None:
-    strangers = sorted(set(users) - set(training.users))
+def refuse_strangers(wanted: Iterable[str], users: Iterable[str], fate: str) -> None:
+    """Raise if a user whom settings name has no training data."""
+    strangers = sorted(set(wanted) - set(users))
     if strangers:
         raise UserError(
             f"user {shown(strangers[0])} is to {fate} and has no training data in the cell; "
-            f"choose from: {', '.join(sorted(training.users)[:8])}"
+            f"choose from: {', '.join(sorted(users)[:8])}"
         )
 
 

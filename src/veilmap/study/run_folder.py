@@ -1,5 +1,6 @@
 """A run on disk: the model, the transcript, the settings and the results."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,15 @@ from veilmap.signal_map.signal_map import SignalMap
 
 # What "veilmap attack" leaves in the folder of the same name.
 _PICTURES = ("whereabouts", "rounds", "path", "heatmap")
-ATTACK_FILES = ("results.json", "found.geojson", *(f"{name}.png" for name in _PICTURES))
+_ATTACK_FILES = ("results.json", "found.geojson", *(f"{name}.png" for name in _PICTURES))
 
 OVERWRITE = " or add --overwrite (overwrite=True in Python)"
+
+
+def attack_files(folder: Path) -> Iterator[Path]:
+    """All that an attack may have left in its folder."""
+    yield from (folder / name for name in _ATTACK_FILES)
+    yield from folder.glob("heatmap-*.png")  # of other attacks that find distributions
 
 
 class RunFolder:
@@ -38,9 +45,9 @@ class RunFolder:
     def clear(self) -> None:
         """Remove the files of an earlier run, and what was made from it, and nothing else."""
         maps = (self.path / f"map{end}" for end in (".tif", ".geojson", ".png", ".pgw"))
-        attacks = (self.attack / name for name in ATTACK_FILES)
+        attacked = attack_files(self.attack)
         with writing(self.path):
-            for file in (self.results, self.model, self.settings, *maps, *attacks):
+            for file in (self.results, self.model, self.settings, *maps, *attacked):
                 file.unlink(missing_ok=True)
             transcript.clear(self.transcript)
 

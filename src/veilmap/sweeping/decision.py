@@ -24,7 +24,7 @@ class ClaimOutcome(Enum):
     # The interval of its effect has zero in it, or there are too few seeds.
     UNDECIDED = "undecided"
     # No run has the figures that it needs.
-    UNKNOWN = "cannot be told"
+    UNKNOWN = "not determined"
 
     @property
     def words(self) -> str:

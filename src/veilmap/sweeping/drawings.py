@@ -108,7 +108,7 @@ class Drawings:
     @draw.register
     def _tradeoff(self, picture: Tradeoff) -> Figure | None:
         rows = chosen(self._result.of_attack("runs", self._attack), picture.where)
-        known = [row.as_dict() for row in rows if row.figure("rmse_db") is not None]
+        known = [row for row in rows if row.figure("rmse_db") is not None]
         panels = [
             TradeoffPanel(figure_name(each).words, self._attack, each, figure_name(each).label)
             for each in picture.figures

@@ -1,6 +1,7 @@
 """What a sweep leaves besides its runs: rows, and pictures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from veilmap.files import PRIVATE, write_whole
+from veilmap.metrics.rows import TrialRow
+from veilmap.study.phones import StepSummary
 from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Spec
 from veilmap.sweeping.spec_result import SpecResult
@@ -18,34 +21,49 @@ RESULTS = "results.json"
 ROWS = "rows.parquet"
 
 
-def rows_of(spec: Spec, result: SpecResult) -> list[dict[str, Any]]:
-    """One per run and attack, as files have it; keys tell the runs apart in ``configuration``."""
-    return [
-        {
-            **row.as_dict(),
-            "label": spec.label,
-            "configuration": " | ".join((spec.label, *(str(each) for each in keys.values()))),
-            "trained": row.configuration,
-            **({} if row.data else {"defences": [step.as_dict() for step in trial.steps]}),
-            **{f"key_{name}": value for name, value in keys.items()},
+@dataclass(frozen=True)
+class LabelledRow:
+    """A row of a trial with the label of its spec, its keys, and what phones did step by step."""
+
+    label: str
+    keys: Mapping[str, Any]
+    row: TrialRow
+    steps: tuple[StepSummary, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it; the keys tell runs apart in ``configuration``."""
+        return {
+            **self.row.as_dict(),
+            "label": self.label,
+            "configuration": " | ".join((self.label, *map(str, self.keys.values()))),
+            "trained": self.row.configuration,
+            **({} if self.row.data else {"defences": [step.as_dict() for step in self.steps]}),
+            **{f"key_{name}": value for name, value in self.keys.items()},
         }
+
+    def columns(self) -> dict[str, Any]:
+        """As a table has it: keys as text, figures as numbers, and no steps."""
+        return {
+            name: str(value) if name.startswith("key_") else value
+            for name, value in self.as_dict().items()
+            if not isinstance(value, list | dict)
+        }
+
+
+def rows_of(spec: Spec, result: SpecResult) -> list[LabelledRow]:
+    """One per run and attack."""
+    return [
+        LabelledRow(spec.label, keys, row, trial.steps)
         for keys, trial in result.runs
         for row in trial.rows
     ]
 
 
-def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
-    """As Parquet: keys as text, figures as numbers; what phones did step by step is left out."""
-    flat = [
-        {
-            name: str(value) if name.startswith("key_") else value
-            for name, value in row.items()
-            if not isinstance(value, list | dict)
-        }
-        for row in rows
-    ]
+def write_rows(folder: Path, rows: Sequence[LabelledRow]) -> None:
+    """As Parquet."""
     packed = BytesIO()
-    pl.DataFrame(flat, infer_schema_length=None).write_parquet(packed)
+    columns = [row.columns() for row in rows]
+    pl.DataFrame(columns, infer_schema_length=None).write_parquet(packed)
     write_whole(folder / ROWS, packed.getvalue())
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from veilmap.defences.step import JOINED_BY
 from veilmap.errors import UserError, shown
 from veilmap.experiments.trial import SameRound, Trial
+from veilmap.strategy import is_named
 from veilmap.study.attack_settings import AttackSettings
-from veilmap.study.configuration import configure
+from veilmap.study.configuration import Configuration, configuration_text, configure
 from veilmap.study.settings import RunSettings
+from veilmap.study.step_notation import as_tuple
 from veilmap.sweeping.cohort import Cohort
 from veilmap.sweeping.spec import Runs, Values
 
@@ -51,7 +54,9 @@ def planned(runs: Runs, cohort: Cohort, seeds: Sequence[int]) -> Iterator[Planne
 def combinations(over: Mapping[str, Values]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every combination: what it is called, and the values themselves."""
     named = {
-        name: list(values.items()) if isinstance(values, dict) else [(v, v) for v in values]
+        name: list(values.items())
+        if isinstance(values, dict)
+        else [(_known_as(value), value) for value in values]
         for name, values in over.items()
     }
     for pairs in product(*named.values()):
@@ -75,11 +80,30 @@ def fill(text: Any, values: Mapping[str, Any]) -> Any:
         ) from None
 
 
+def filled_configuration(given: Configuration, values: Mapping[str, Any]) -> Configuration:
+    """The configuration with its values; an object stays one, also where a text names its place."""
+    texts = [
+        text
+        for part in as_tuple(given)
+        for text in (part.split(JOINED_BY) if isinstance(part, str) else [part])
+    ]
+    parts = [part for text in texts for part in as_tuple(fill(text, values))]
+    if any(map(is_named, parts)):
+        return tuple(part if is_named(part) else str(part) for part in parts)
+    return JOINED_BY.join(map(str, parts))
+
+
+def _known_as(value: Any) -> Any:
+    """What tables and claims call a value; objects are called by their text."""
+    is_object = is_named(value) or (isinstance(value, tuple) and any(map(is_named, value)))
+    return configuration_text(value) if is_object else value
+
+
 def _trial(
     runs: Runs, values: Mapping[str, Any], cohort: Cohort, users: tuple[str, ...], seed: int
 ) -> Trial:
     flat = {name: fill(value, values) for name, value in runs.settings.items()}
-    configuration = str(fill(runs.configuration, values))
+    configuration = filled_configuration(runs.configuration, values)
     settings = configure(RunSettings.of(**flat, seed=seed), configuration)
     only, is_counted = runs.only_round, runs.measures == "data"
     return Trial(

@@ -9,6 +9,7 @@ from veilmap.experiments.trial import Trial
 from veilmap.measurements import Measurements
 from veilmap.rounds import parse_interval
 from veilmap.study.attack_settings import AttackSettings
+from veilmap.study.step_notation import as_tuple
 from veilmap.sweeping.grid import Planned
 from veilmap.sweeping.spec import Runs, Spec, Values
 
@@ -43,7 +44,10 @@ def quick_plan(plan: Planned) -> Planned:
 
 def _quick_runs(runs: Runs) -> Runs:
     # A GAN's thousands of steps are a setting of its step.
-    configuration = runs.configuration.replace("gan:", "gan:max_steps=10,")
+    configuration = tuple(
+        part.replace("gan:", "gan:max_steps=10,") if isinstance(part, str) else part
+        for part in as_tuple(runs.configuration)
+    )
     over = {name: _ends(values) for name, values in runs.over.items()}
     times = min(runs.times, _TIMES)
     return replace(runs, configuration=configuration, over=over, times=times)

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.settings import load_toml, parse
+from veilmap.study.configuration import OneConfiguration
 from veilmap.sweeping.claims import Claim, claim_of
 from veilmap.sweeping.pictures import Picture, picture_of
 
@@ -57,9 +58,11 @@ class Runs:
 
     Attributes:
         name: what the part is called, in tables and claims.
-        configuration: the scheme, the defences and centre, as in an audit.
+        configuration: the scheme, the defences and centre, as in an audit; in Python objects may
+            stand in it: ``("fedavg", MyStep(3))``.
         over: names and their values; a table gives each value a name that is shown instead, and a
-            value that is a table itself stands for all the values in it.
+            value that is a table itself stands for all the values in it. In Python a value may be
+            an object: ``configuration="fedavg + {step}", over={"step": [MyStep(3), MyStep(9)]}``.
         settings: of the runs, beside those of the whole sweep.
         attacks: settings of the attacks, beside those of the whole sweep.
         users: who takes part: ``all``, names, or the roles ``target``, ``similar:1``,
@@ -75,7 +78,7 @@ class Runs:
     """
 
     name: str
-    configuration: str = "fedavg"
+    configuration: OneConfiguration = "fedavg"
     over: dict[str, Values] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     attacks: dict[str, Any] = field(default_factory=dict)

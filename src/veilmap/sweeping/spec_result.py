@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.figure_names import OF_DLG, OF_NO_ATTACK
@@ -14,11 +14,18 @@ from veilmap.sweeping.selection import SweepRow, Where, fits
 DLG = "dlg"
 
 
+class KeyedResult(NamedTuple):
+    """A run, and the values of the grid that claims and pictures know it by."""
+
+    keys: Mapping[str, Any]
+    result: TrialResult
+
+
 @dataclass(frozen=True)
 class SpecResult:
     """Every run of a spec with its keys."""
 
-    runs: tuple[tuple[Mapping[str, Any], TrialResult], ...]
+    runs: tuple[KeyedResult, ...]
 
     def rows(self, table: Table = "runs") -> list[SweepRow]:
         """Of whole runs, of attacked rounds, of rounds of training, of elements of updates."""
@@ -52,6 +59,12 @@ class SpecResult:
         """The runs without figures, and why."""
         return [(keys, result.failed) for keys, result in self.runs if result.failed is not None]
 
+    @property
+    def unread(self) -> dict[str, tuple[str, ...]]:
+        """By configuration the attacks that cannot read its map, and were not run."""
+        results = (result for _, result in self.runs)
+        return {each.configuration: each.unread for each in results if each.unread}
+
 
 def decisions(claims: Sequence[Claim], result: SpecResult) -> list[list[Decision]]:
     """For each claim what became of it under every attack; one, where none has a part."""
@@ -62,7 +75,7 @@ def _under_attacks(claim: Claim, result: SpecResult) -> list[Decision]:
     attacks = result.attacks or (NO_ATTACK,)
     if claim.rule.figure in OF_DLG and DLG in attacks:
         attacks = (DLG,)
-    # Who is private enough, a rule of prices learns from an attack.
+    # A rule of costs learns from an attack who is private enough.
     looked_at = {claim.rule.figure, getattr(claim.rule, "private", claim.rule.figure)}
     if looked_at <= OF_NO_ATTACK:
         return [decide(claim, result.of_attack(claim.table, attacks[0]), None)]

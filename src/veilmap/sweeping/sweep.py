@@ -17,7 +17,7 @@ from veilmap.sweeping.cohort import Cohort, Given
 from veilmap.sweeping.grid import Planned, planned
 from veilmap.sweeping.quick import quick_data, quick_plan, quick_spec
 from veilmap.sweeping.spec import Data, Spec
-from veilmap.sweeping.spec_result import SpecResult
+from veilmap.sweeping.spec_result import KeyedResult, SpecResult
 from veilmap.wording import counted
 
 
@@ -72,7 +72,7 @@ class Sweep:
             return next(results)
 
         return {
-            label: SpecResult(tuple((plan.keys, result_of(plan)) for plan in own))
+            label: SpecResult(tuple(KeyedResult(plan.keys, result_of(plan)) for plan in own))
             for label, own in self._plans.items()
         }
 

@@ -42,10 +42,8 @@ class SweepResult:
     @property
     def rows(self) -> pl.DataFrame:
         """One per run and attack."""
-        return pl.DataFrame(rows_of(self.spec, self.figures), infer_schema_length=None)
-
-
-Swept = SweepResult  # its former name, for one more version
+        rows = [row.as_dict() for row in rows_of(self.spec, self.figures)]
+        return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def sweep(
@@ -104,7 +102,7 @@ def _write(folder: Path, work: Sweep, found: SpecResult) -> tuple[str, ...]:
         names.append(FRONTIER)
     # Last: who finds it finds all of them.
     about = {"spec": spec.label, "versions": versions()}
-    write_json(folder / RESULTS, results(about, rows, []))
+    write_json(folder / RESULTS, results(about, [row.as_dict() for row in rows], []))
     return tuple(names)
 
 
@@ -113,6 +111,6 @@ def _draw_frontier(folder: Path, spec: Spec, found: SpecResult) -> None:
     from veilmap.canvas import png
     from veilmap.report.draw_tradeoff import draw_tradeoff
 
-    attacked = [row.as_dict() for row in found.rows() if row.value("attack") in found.attacks]
+    attacked = [row for row in found.rows() if row.value("attack") in found.attacks]
     drawn = draw_tradeoff(attacked, EMD, "EMD, √m: up is private", spec.title)
     write_whole(folder / FRONTIER, png(drawn))

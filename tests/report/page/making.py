@@ -142,7 +142,7 @@ def _configuration(place, name, rows, attacks) -> PanelRow:
         rmse_loss_db=rmse_db.median - _spread([rows[0]], "rmse_db").median if place else 0.0,
         points_share=1 / (1 + place),
         strongest={figure: _strongest(own, figure, attacks) for figure in FIGURES},
-        is_as_it_is=place == 0,
+        is_baseline=place == 0,
         is_on_frontier=place % 2 == 0,
         dominated_by=None if place % 2 == 0 else rows[0]["configuration"],
         is_recommended=place == 3,

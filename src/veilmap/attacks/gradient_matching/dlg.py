@@ -53,6 +53,7 @@ class Dlg:
     precision: PrecisionName = "double"
     keep_path: bool = False
     name = "dlg"
+    oracle_text = "the start of dlg"
     reads = staticmethod(reads_gradients)
 
     def __post_init__(self) -> None:

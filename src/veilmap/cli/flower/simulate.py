@@ -71,5 +71,5 @@ def simulate_(
         prepared, out, cluster=cluster, cpus=cpus, secure_aggregation=secure_aggregation
     )
     rmse_db, constant_db = journal.history[-1].rmse_db, prepared.rmse_constant_db
-    say(f"RMSE on the test data {rmse_db:.2f} dB, that of a constant {constant_db:.2f}")
+    say(f"RMSE on the test data {rmse_db:.2f} dB; the constant baseline has {constant_db:.2f} dB")
     say(f"\nwritten to {out}; the map as a file: veilmap map {shlex.quote(str(out))} --format png")

@@ -79,8 +79,8 @@ class Ratio(Rule):
 
 
 @dataclass(frozen=True)
-class Priced(Rule):
-    """A claim about prices, such as the RMSE, at the privacy that the figure ``private`` gives."""
+class CostRule(Rule):
+    """A claim about costs, such as the RMSE, at the privacy that the figure ``private`` gives."""
 
     ours: Where
     others: Where
@@ -93,13 +93,13 @@ class Priced(Rule):
         return nan if value is None else value
 
     def least(self, rows: Sequence[SweepRow], where: Where, at_least: float) -> float | None:
-        """The least price among the rows that are private enough."""
+        """The least cost among the rows that are private enough."""
         enough = [row for row in chosen(rows, where) if self.hides(row) >= at_least]
         return min(numbers(enough, self.figure), default=None)
 
 
 @dataclass(frozen=True)
-class Undominated(Priced):
+class Undominated(CostRule):
     """Our most private row is on the frontier: none of the others is as private and costs less.
 
     The effect is 1 or -1.
@@ -112,7 +112,7 @@ class Undominated(Priced):
         return 1.0 if others is None or others > ours else -1.0
 
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
-        """Our price, and the least of those that are as private."""
+        """Our cost, and the least of those that are as private."""
         ours = [row for row in chosen(rows, self.ours) if not isnan(self.hides(row))]
         if not ours:
             return [None, None]
@@ -121,14 +121,14 @@ class Undominated(Priced):
 
 
 @dataclass(frozen=True)
-class Cheapest(Priced):
+class Cheapest(CostRule):
     """Of all rows private enough, one of ours has the least figure."""
 
     at_least: float
 
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
         ours, others = self.values(rows)
-        # Only one side, or none, is private enough at any price.
+        # Only one side, or none, is private enough at any cost.
         return None if ours is None or others is None else others - ours
 
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:

@@ -61,7 +61,7 @@ function configurationTable(data) {
 function nameWithTags(row) {
   const cell = document.createDocumentFragment();
   cell.append(row.name);
-  if (row.is_as_it_is) cell.append(" ", make("span", { class: "tag" }, "as it is"));
+  if (row.is_baseline) cell.append(" ", make("span", { class: "tag" }, "baseline"));
   if (row.is_recommended) cell.append(" ", make("span", { class: "tag good" }, "★ recommended"));
   return cell;
 }

@@ -1,7 +1,7 @@
 // Figures: what they are called, how they are written, and their median over runs.
 
 const FIGURES = {
-  home_error_m: { label: "Error of the home", unit: "m", digits: 0 },
+  home_error_m: { label: "Home error", unit: "m", digits: 0 },
   emd_paper: { label: "EMD", unit: "√m", digits: 1 },
   distance_m: { label: "Distance to the centroid", unit: "m", digits: 0 },
   nearest_m: { label: "Distance to a true point", unit: "m", digits: 0 },

@@ -24,7 +24,7 @@ class Selection {
 // First shown: what is in use today, under the attack that comes nearest to the home.
 function firstSelection(data) {
   const asItIs = Math.max(
-    data.configurations.findIndex((each) => each.is_as_it_is),
+    data.configurations.findIndex((each) => each.is_baseline),
     0,
   );
   const strongest = data.configurations[asItIs]?.strongest ?? {};

@@ -129,7 +129,7 @@ function tradeoffWords(data, points, frontier, figure) {
     `${name}: ${written(rmse.median, 2)} dB, ${written(own.median, digits)} ${unit}`;
   return (
     `${plural(points.length, "configuration")}. On the frontier: ${frontier.map(words).join("; ") || "none"}. ` +
-    `A constant has ${written(data.rmse_constant_db, 2)} dB.`
+    `The constant baseline has ${written(data.rmse_constant_db, 2)} dB.`
   );
 }
 
@@ -198,7 +198,7 @@ function drawConstant(svg, frame, x) {
         y: frame.top + 10,
         "text-anchor": isLeft ? "end" : "start",
       },
-      "a constant",
+      "constant",
     ),
   );
 }
