@@ -67,7 +67,7 @@ def test_a_budget_ends_the_answers():
     minimum = Minimum(defence=("dp:true_epsilon=1,rounds=2",), points=1, epsilon=1.001)
     _, ledger = answer(minimum)
     _, ledger = answer(minimum, ledger, t=2)
-    with pytest.raises(RefusalError, match=r"has spent what it may: ε = 1\.001 in all"):
+    with pytest.raises(RefusalError, match=r"has used up its privacy budget: ε = 1\.001 in all"):
         answer(minimum, ledger, t=3)
 
 
@@ -153,7 +153,7 @@ def test_in_a_sum_also_a_zero_is_entered():
 def test_a_budget_begins_before_the_first_answer_without_noise():
     _, ledger = answer()
     noisy = Minimum(defence=("dp:epsilon=1",), points=1, epsilon=100)
-    with pytest.raises(RefusalError, match="has answered without noise before"):
+    with pytest.raises(RefusalError, match="has already sent an update without noise"):
         answer(noisy, ledger, t=2)
 
 

@@ -32,9 +32,9 @@ WORLDS = {
     "london": "Simulate contributors around London, as Parquet or Radiocells upload files (XML).",
 }
 FLOWER = {
-    "serve": ("server", "Run the server: Flower's SuperLink, and the gate for nodes."),
+    "serve": ("server", "Run the server: Flower's SuperLink, and the proxy that nodes connect to."),
     "admit": ("server", "Admit a node by its public key."),
-    "expel": ("server", "Expel a node for good."),
+    "expel": ("server", "Permanently expel a node."),
     "nodes": ("server", "List the admitted nodes and their status."),
     "stop": ("server", "Stop all runs."),
     "join": ("node", "Take part with the measurements on this machine."),

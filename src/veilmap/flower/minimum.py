@@ -114,9 +114,9 @@ class Minimum:
         return Protection(self.defence).steps
 
     def objections(self, campaign: Campaign) -> Iterator[str]:
-        """Why this node keeps out of a campaign, whatever its data; nothing if it does not.
+        """Why this node declines a campaign, whatever its data; nothing if it takes part.
 
-        They go to the server and say nothing but what the node demands.
+        The server reads these texts, so they reveal the node's requirements and nothing else.
         """
         if campaign.interval_s < parse_interval(self.interval):
             yield f"rounds of {campaign.interval_s:g} s are shorter than {self.interval}"
@@ -143,9 +143,12 @@ class Minimum:
         if mu is None:
             yield f"spends at most ε = {self.epsilon:g} in all, which needs dp among the steps"
         elif spent_mu == inf:
-            yield "has answered without noise before; a budget needs a new beginning"
+            yield (
+                "has already sent an update without noise, which no epsilon can cover; use a new "
+                "node folder"
+            )
         elif epsilon_of(hypot(spent_mu, mu), self.delta) > self.epsilon:
-            yield f"has spent what it may: ε = {self.epsilon:g} in all"
+            yield f"has used up its privacy budget: ε = {self.epsilon:g} in all"
 
 
 def mu_of_update(steps: Sequence[Step]) -> float | None:

@@ -20,7 +20,7 @@ class NodeSettings:
     Attributes:
         data: its measurements; read again in every round, so they may grow.
         user: the node's user, if the file has several.
-        server: address and port of the server's gate.
+        server: address and port of the server's proxy.
         certificate: of the authority that signs the server's.
         key: identifies the node to the server; created on the first start.
         folder: for the ledger, the logs and Flower's files.

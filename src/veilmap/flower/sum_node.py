@@ -63,5 +63,5 @@ def on_unmask(message: Message, context: Context, node: ClientNode) -> RecordDic
 def _kept(desk: Desk) -> Stage:
     stage = desk.read()
     if stage is None:
-        raise RoundError("the node is in no secure sum; it keeps out")
+        raise RoundError("the node has not joined this secure sum; it skips this round")
     return stage

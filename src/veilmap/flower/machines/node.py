@@ -124,7 +124,7 @@ class Admission:
     def _wait(self, answer: PreflightResult) -> None:
         if answer is not self._last:
             key = node_key.public_file(self._key)
-            self._say(f"{self.access.address}: {answer.value} (key: {key}); asking on")
+            self._say(f"{self.access.address}: {answer.value} (key: {key}); retrying")
             self._pause_s = _FIRST_PAUSE_S
         self._not_before = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)

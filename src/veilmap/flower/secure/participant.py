@@ -45,7 +45,7 @@ def share(
     before = _at(Advertised, state)
     if everyone.get(before.me) != before.private.public:
         raise RoundError(
-            f"the keys of node {before.me} came back changed or not at all; it keeps out"
+            f"the keys of node {before.me} came back changed or not at all; it skips this round"
         )
     roster = Roster(before.context, dict(everyone), threshold)
     # Not from veilmap.streams: a mask that can be repeated hides nothing.
