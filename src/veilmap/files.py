@@ -22,7 +22,7 @@ _PART = re.compile(r"\..+\.\d+\.part")
 def refuse_taken(path: Path, overwrite: bool) -> None:
     """Raise if something is at ``path`` already and must not be replaced."""
     if path.exists() and not overwrite:
-        raise UserError(f"{path} is already there; choose another --out or say --overwrite")
+        raise UserError(f"{path} already exists; choose another --out or add --overwrite")
 
 
 def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
@@ -88,7 +88,7 @@ def remove_parts(folder: Path, of: str | None = None) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:
-    """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
+    """Write indented JSON with a final line feed; NaN and infinity are not JSON and an error."""
     write_whole(path, json_bytes(content), mode)
 
 
@@ -98,11 +98,11 @@ def json_bytes(content: dict[str, Any]) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a JSON text says.
+    """The content of a JSON text.
 
     Raises:
-        ValueError: it is broken; so is what nests too deeply to be read, and a number that is not
-            finite or has more digits than any of ours.
+        ValueError: it is malformed, nested too deeply, or has a number that is not finite or has
+            too many digits.
     """
     try:
         return json.loads(
@@ -113,7 +113,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:

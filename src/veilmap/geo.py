@@ -27,8 +27,8 @@ class Projection:
     def __post_init__(self) -> None:
         if not _is_metric(self.epsg):
             raise UserError(
-                f"EPSG:{shown(self.epsg)} is no known projection in metres; give one, such as the "
-                "UTM zone of the place (32601 to 32660 in the north, 32701 to 32760 in the south)"
+                f"EPSG:{shown(self.epsg)} is not a known projection in metres; give one, such as "
+                "the local UTM zone (32601 to 32660 in the north, 32701 to 32760 in the south)"
             )
 
     @classmethod

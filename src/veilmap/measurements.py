@@ -16,6 +16,7 @@ from veilmap.errors import UserError, shown
 from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Floats, Projection, distance_m
+from veilmap.wording import counted, listed
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
 SCHEMA: dict[str, pl.DataType] = {
@@ -30,7 +31,6 @@ SCHEMA: dict[str, pl.DataType] = {
 TIMEZONE_KEY = "veilmap_timezone"
 # UTM is accurate in one zone; points farther than this from the centre need another map.
 FARTHEST_M = 500_000.0
-_SHOWN_CELLS = 8
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,11 @@ def find_cell(cell: str | None, cells: list[str], source: str) -> str:
     matches = [name for name in cells if name.rpartition("-")[2].removeprefix("x") == number]
     if len(matches) > 1:
         found = f"{len(matches)} cells in {source} end in {shown(cell)}"
-        raise UserError(f"{found}; choose one of: {_list(matches)}")
+        raise UserError(f"{found}; choose one of: {listed(matches)}")
     if not matches:
-        raise UserError(f"no measurement of cell {shown(cell)} in {source}; it has: {_list(cells)}")
+        raise UserError(
+            f"no measurement of cell {shown(cell)} in {source}; it has: {listed(cells)}"
+        )
     return matches[0]
 
 
@@ -201,8 +203,9 @@ def _projection(sound: pl.DataFrame, source: str) -> Projection:
     middle = np.argsort(lat_deg)[len(lat_deg) // 2]
     away_m = distance_m(lat_deg, lon_deg, lat_deg[middle], lon_deg[middle])
     if away_m.max() > FARTHEST_M:
+        outliers = counted(int((away_m > FARTHEST_M).sum()), "position")
         raise UserError(
-            f"{source} has {(away_m > FARTHEST_M).sum():,} positions farther than "
+            f"{source} has {outliers} farther than "
             f"{FARTHEST_M / 1000:g} km from the middle of the data (farthest: "
             f"{away_m.max() / 1000:,.0f} km); choose a region with --box WEST SOUTH EAST NORTH"
         )
@@ -224,17 +227,13 @@ def _suspicion(frame: pl.DataFrame) -> str:
     hint = ""
     if len(signal) and (signal >= 0).all():
         hint += (
-            "no signal is negative, so it is no RSRP in dBm (of LTE's ASU it is ASU - 140): "
+            "no signal is negative, so it is not RSRP in dBm (from LTE's ASU: ASU - 140): "
             "convert it; "
         )
     swapped = (frame["lat_deg"].abs() > 90) & (frame["lon_deg"].abs() <= 90)
     if swapped.any() and swapped.sum() == ((lat.abs() > 90) | (lon.abs() > 180)).sum():
         hint += "latitude and longitude look swapped: name each with --lat and --lon; "
     return hint
-
-
-def _list(cells: list[str]) -> str:
-    return ", ".join(cells[:_SHOWN_CELLS]) + (", …" if len(cells) > _SHOWN_CELLS else "")
 
 
 def by_size(table: pl.DataFrame, column: str) -> list[str]:

@@ -58,8 +58,8 @@ def refuse_no_folder(folder: Path) -> None:
     """An error if the folder does not exist and cannot be created."""
     if folder.is_symlink() and not folder.exists():
         raise UserError(
-            f"{folder} is a link to {folder.readlink()}, which is not there; make that folder or "
-            "choose another --out"
+            f"{folder} is a link to {folder.readlink()}, which does not exist; make that folder "
+            "or choose another --out"
         )
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose a folder for --out")

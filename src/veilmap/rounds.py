@@ -16,6 +16,7 @@ from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choic
 from veilmap.local_data import LocalData, Round
 from veilmap.measurements import Measurements
 from veilmap.streams import stream
+from veilmap.wording import counted
 
 UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 SPLITS = {
@@ -148,8 +149,9 @@ class Split:
         reached = is_test.sum() / len(data)
         # Bursts are taken whole; a few long ones can make the share impossible.
         if not self.test_share / 2 <= reached <= (1 + self.test_share) / 2:
+            rows = counted(len(data), "row")
             raise UserError(
-                f"a {self.split} split of {len(data):,} rows gives a test share of {reached:.2f}, "
+                f"a {self.split} split of {rows} gives a test share of {reached:.2f}, "
                 f"far from the {self.test_share:g} wanted; give more data or another cell, or "
                 "change --split, --burst-gap or --test-share"
             )

@@ -31,6 +31,7 @@ from veilmap.maps.families import checked_map, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.settings import load_json, parse
+from veilmap.wording import counted
 
 SCHEMA = 2
 _FIRST = 1
@@ -172,8 +173,8 @@ class PartFacts:
     def _faults(self) -> Iterator[UserError]:
         if len(self.users) != len(self.n):
             yield UserError(
-                f"round {self.round} names {len(self.users)} users and {len(self.n)} numbers of "
-                "points; give one n for each user"
+                f"round {self.round} has {counted(len(self.users), 'user')} but "
+                f"{counted(len(self.n), 'point count')}; give one n per user"
             )
         if self.round < 0 or not np.isfinite(self.start_s):
             yield UserError(
@@ -183,7 +184,7 @@ class PartFacts:
         if any(not 0 <= n <= MOST_POINTS for n in self.n):
             yield out_of_range("n", f"from 0 to {MOST_POINTS:,}", (min(self.n), max(self.n)))
         if not all(_is_text(user) for user in self.users):
-            yield UserError(f"round {self.round} must name users by strings; fix the name")
+            yield UserError(f"round {self.round}: user names must be strings; fix the name")
         if len(set(self.users)) < len(self.users):
             yield UserError(f"round {self.round} names a user twice; keep one update of each")
 
@@ -305,7 +306,7 @@ def _read_header(path: Path) -> Header:
         text = path.read_bytes()
     except FileNotFoundError:
         raise UserError(
-            f"{path.parent} is no transcript: {HEADER} is missing; give the folder that has it"
+            f"{path.parent} is not a transcript: {HEADER} is missing; give the folder that has it"
         ) from None
     content = load_json(text, f"{path} is not a transcript's header", _WHOLE)
     schema, damaged = content.pop("schema", None), f"{path} is not a transcript's header"

@@ -58,7 +58,7 @@ def test_a_budget_for_fewer_rounds_than_there_were_is_no_secret(capsys, campus_f
         ),
         (["--defended", "0"], "say how with --defence"),
         (["--defence"], "--defence has no value after it"),
-        (["--defence", "diverse", "--defended", "x"], "choose from: "),
+        (["--defence", "diverse", "--defended", "x"], "choose one of: "),
     ],
 )
 def test_a_mistaken_defence_is_one_line_and_exit_code_2(capsys, campus_file, options, message):

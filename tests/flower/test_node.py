@@ -168,9 +168,9 @@ def test_rounds_of_odd_length_do_not_overlap():
 
 
 def test_of_a_file_with_several_users_one_must_be_named(tmp_path):
-    with pytest.raises(ValueError, match="3 users; say whose it is"):
+    with pytest.raises(ValueError, match=r"3 users; set \[node\] user to one of: u0, u1, u2"):
         the_user(DATA, None, tmp_path)
-    with pytest.raises(ValueError, match="user 'x' is not among them"):
+    with pytest.raises(ValueError, match="measurements of 3 users, not of 'x'"):
         the_user(DATA, "x", tmp_path)
     assert the_user(DATA, "u1", tmp_path) == "u1"
 

@@ -55,7 +55,7 @@ def test_a_folder_that_is_closed_is_one_line(forks, name, mode):
     [
         ("data.parquet", "data.parquet is a file; choose a folder"),
         ("data.parquet/below", "Not a directory"),
-        ("dangling", "dangling is a link to nowhere, which is not there; make that folder"),
+        ("dangling", "dangling is a link to nowhere, which does not exist; make that"),
     ],
 )
 def test_a_place_that_is_no_folder_is_one_line(forks, out, says):

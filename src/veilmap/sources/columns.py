@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 
 from veilmap.errors import UserError, shown
+from veilmap.wording import listed
 
 NO_COLUMN = "none"
 FILE = "file"  # of several files: the name of the file of a row
@@ -63,7 +64,7 @@ class Columns:
         lacking = [lack for _, lack in matches.values() if lack]
         if lacking:
             raise UserError(
-                f"{source} has no column {', none '.join(lacking)}; it has: {_list(header)}"
+                f"{source} has no column {', none '.join(lacking)}; it has: {_names(header)}"
             )
         roles = {role: name for role, (name, _) in matches.items()}
         for one, other in combinations(("time", "lat", "lon", "signal"), 2):
@@ -109,6 +110,5 @@ def _plain(name: str) -> str:
     return re.sub(r"\(.*?\)|[^a-z0-9]", "", name.lower())
 
 
-def _list(header: Sequence[str]) -> str:
-    names = ", ".join(name[:30] for name in header[:_SHOWN])
-    return names + (", …" if len(header) > _SHOWN else "")
+def _names(header: Sequence[str]) -> str:
+    return listed([name[:30] for name in header], _SHOWN)

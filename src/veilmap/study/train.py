@@ -9,7 +9,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, refuse_several
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
@@ -100,8 +100,8 @@ def train(
     Raises:
         UserError: a setting or the data do not allow a run, or training diverged.
     """
-    if (settings is not None) + bool(keywords) + isinstance(data, Prepared) > 1:
-        raise UserError("train takes settings, or keywords, or prepared data, not two of them")
+    prepared = isinstance(data, Prepared)
+    refuse_several("train", settings=settings, keywords=keywords, prepared_data=prepared)
     on = torch_device(device)
     trainer = OnThreads(cpu_count()) if device == "cpu" else OnDevice(on)
     folder = None if out is None else RunFolder(out)

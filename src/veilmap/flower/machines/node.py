@@ -40,7 +40,7 @@ def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
         ssl.create_default_context(cafile=own.certificate)
     except OSError:  # also if it is not a certificate
         raise UserError(
-            f"{own.certificate} is no CA certificate; ask the operator for the server's ca.pem"
+            f"{own.certificate} is not a CA certificate; ask the operator for the server's ca.pem"
         ) from None
     with held_privately(folder, "veilmap flower join"), stop_signals() as stop:
         access = ServerAccess(server, own.certificate, node_key.obtain(own.key))
