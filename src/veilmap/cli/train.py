@@ -117,7 +117,7 @@ def _conclude(run: Run, out: Path | None) -> None:
     constant_db = run.prepared.rmse_constant_db
     summary = {
         "the map after the last round": f"{run.rmse_db:.2f}",
-        "a constant, the training data's mean": f"{constant_db:.2f}",
+        "the constant baseline (the training data's mean)": f"{constant_db:.2f}",
     }
     stdout.print()
     print_table(summary.items(), "RMSE on the test data", "dB")
@@ -132,8 +132,11 @@ def _conclude(run: Run, out: Path | None) -> None:
         say(f"\n{_why_nothing(run)}")
     elif run.rmse_db > NO_BETTER * constant_db and not remarks:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
-        price = "; a run without --defence shows its cost" if run.defences else ""
-        say(f"\nthe map {verdict} a constant; find better settings with: veilmap tune{price}")
+        cost = "; a run without --defence shows its cost" if run.defences else ""
+        say(
+            f"\nthe map {verdict} the constant baseline; find better settings with: veilmap tune"
+            f"{cost}"
+        )
     if out is None:
         say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
     else:

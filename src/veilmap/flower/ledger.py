@@ -83,7 +83,7 @@ class Ledger:
         kept = parse(cls, content, f"{path} is not a node's ledger")
         if (kept.seed if kept.study else None) != seed:
             raise UserError(
-                f"{path} was begun with another seed than [node] seed = {seed}; give the node "
+                f"{path} was created with another seed than [node] seed = {seed}; give the node "
                 "another folder"
             )
         return kept

@@ -33,7 +33,7 @@ _SHOWN = 12  # columns named in an error
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's names of the columns; those not given are guessed from common names.
+    """Column names that the user gives; the others are guessed from common names.
 
     Attributes:
         user: the user; "none" treats all rows as one user's, "file" makes each file of a folder
@@ -41,9 +41,9 @@ class Columns:
         time: the time; text, or seconds to nanoseconds since 1970.
         lat: latitude in degrees.
         lon: longitude in degrees.
-        signal: RSRP (or another strength) in dBm.
-        accuracy: of the position, in metres; "none" leaves it unknown.
-        cell_column: the cell; "none" takes all rows as one cell's.
+        signal: RSRP (or another signal strength) in dBm.
+        accuracy: accuracy of the position, in metres; "none" leaves it unknown.
+        cell_column: the cell; "none" treats all rows as one cell's.
     """
 
     user: str | None = None

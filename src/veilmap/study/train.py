@@ -162,7 +162,7 @@ def _refuse_diverged(record: RoundRecord, plan: Plan) -> None:
     elif not isfinite(record.rmse_past_db or 0):
         why = f"RMSE {record.rmse_past_db} on earlier rounds"
     elif NOT_FINITE in honest and not record.users:
-        why = f"nobody has an update to take: {NOT_FINITE}"
+        why = f"no update is usable: {NOT_FINITE}"
     else:
         return
     steps = ", ".join(as_text(step) for step in plan.defence.steps)

@@ -43,7 +43,7 @@ def expel_(state: Path, name: str) -> None:
 
     Args:
         state: the server's folder.
-        name: under which the node was admitted.
+        name: the name under which the node was admitted.
     """
     admission.expel(state, name)
     say(f"expelled {name}; its key is not admitted again")
