@@ -119,8 +119,11 @@ def _unforeseen(error: OSError) -> str:
     if error.errno in NO_ROOM:
         what = error.filename or "a temporary file"
         return str(cannot_write(what, error, "make room, or set TMPDIR to a place with room"))
-    where = "" if error.filename is None else f"{error.filename}: "
-    return f"{where}{error.strerror or error}"
+    why = error.strerror or error
+    if error.filename is None:
+        return f"{why}; check the disk and the network"
+    # Errors such as EACCES and EIO do not say whether the library was reading.
+    return f"cannot read or write {error.filename}: {why}; check its permissions and the disk"
 
 
 def _missing(error: BaseException | None) -> str | None:
