@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from veilmap.cli.console import print_table, say, tell
+from veilmap.cli.console import print_table, say, say_wrapped
 from veilmap.errors import unknown_choice
 from veilmap.metrics.figure_names import MAIN
 from veilmap.study.compare import compare
@@ -73,7 +73,7 @@ def _text(value: Any) -> str:
 def _show_figures(found: Comparison, figures: Sequence[str]) -> None:
     shown = [row for row in found.rows if set(figures) & set(row.figures)]
     for row in shown:
-        tell(f"\n{_case(row)}")
+        say_wrapped(f"\n{_case(row)}")
         numbers = [(name, *_numbers(row.figures[name])) for name in figures if name in row.figures]
         print_table(numbers, "figure", "A", "B", "B - A", "95 % interval", "pairs")
     if not shown:

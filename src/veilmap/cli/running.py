@@ -10,7 +10,7 @@ from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.cli.interrupts import say_what_is_kept
-from veilmap.cli.timing import Pace
+from veilmap.cli.timing import RunTimer
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.trial import Trial
@@ -48,14 +48,15 @@ def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[di
     data = (
         None if options.data is None else read_and_say(options.data, source.columns, source.reading)
     )
-    pace = Pace()
-    with trials_shown(out, pace) as shown:
+    timer = RunTimer()
+    with trials_shown(out, timer) as shown:
         yield {**vars(options), "data": data, "out": out, "progress": shown}
-    say(pace.words())
+    if timer.runs:
+        say(timer.words())
 
 
 @contextmanager
-def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
+def trials_shown(out: Path, timer: RunTimer) -> Iterator[Progress]:
     """A progress bar over all trials; an interrupt reports what is kept."""
     refuse_no_folder(out)
     with progress() as bar:
@@ -65,7 +66,7 @@ def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
             bar.update(job, total=trials, completed=cached)
 
         def one_more(trial: Trial, result: TrialResult) -> None:
-            pace.add(result.seconds)
+            timer.add(result.seconds)
             bar.advance(job)
 
         def stopped() -> str:

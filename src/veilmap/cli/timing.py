@@ -6,16 +6,16 @@ from datetime import timedelta
 from veilmap.wording import counted
 
 
-class Pace:
-    """Counts the runs of a command, each of which keeps one core busy."""
+class RunTimer:
+    """Counts the runs of a command; every run keeps one core busy."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
-        self._runs, self._seconds = 0, 0.0
+        self.runs, self._seconds = 0, 0.0
 
     def add(self, seconds: float) -> None:
-        """One more run, and what it took."""
-        self._runs += 1
+        """Count one more run and its duration."""
+        self.runs += 1
         self._seconds += seconds
 
     def words(self) -> str:
@@ -23,4 +23,4 @@ class Pace:
         elapsed_s = time.perf_counter() - self._began
         elapsed = timedelta(seconds=round(elapsed_s))
         cores = f"{self._seconds / elapsed_s:.1f}"
-        return f"{counted(self._runs, 'run')} in {elapsed}, {cores} cores busy"
+        return f"{counted(self.runs, 'run')} in {elapsed}, {cores} cores busy"

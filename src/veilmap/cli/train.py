@@ -11,7 +11,7 @@ from veilmap.cli.console import print_table, progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import RunSettingsOptions
-from veilmap.cli.warnings import troubles
+from veilmap.cli.warnings import warning_lines
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
 from veilmap.metrics.rows import RoundRecord
@@ -123,7 +123,7 @@ def _conclude(run: Run, out: Path | None) -> None:
     print_table(summary.items(), "RMSE on the test data", "dB")
     if run.defences:
         _phones(run)
-    for number, line in enumerate(troubles(run)):
+    for number, line in enumerate(warning_lines(run)):
         say(line if number else f"\n{line}")
     remarks = list(degenerate(run.prepared))
     for line in remarks:
@@ -170,7 +170,7 @@ def _phones(run: Run) -> None:
     stdout.print()
     stdout.print(did)
     for step in run.defences:
-        say(f"{step.step}\n  {_told(step.figures)}")
+        say(f"{step.step}\n  {_listed(step.figures)}")
         for line in _remarks(step):
             say(f"  {line}")
 
@@ -180,10 +180,10 @@ def _remarks(step: StepSummary) -> Iterator[str]:
     if step.learned:
         yield f"learned {counted(step.learned, 'time')}, {step.learning_seconds:,.1f} s in all"
     if step.spent:
-        yield f"privacy spent, the most of any user: {_told(step.spent)}"
+        yield f"privacy spent, the most of any user: {_listed(step.spent)}"
     if step.kept_whole:
-        told = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
-        yield f"{told}, which hides nothing"
+        turns = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
+        yield f"{turns}, which hides nothing"
     if step.figures.get("clusters_kept", inf) < _FEW_PLACES:
         yield "the kept points mostly lie in one place, which the server can read off"
     wanted, spent = step.spent.get("epsilon_wanted", inf), step.spent.get("epsilon_all_rounds", 0)
@@ -195,7 +195,7 @@ def _remarks(step: StepSummary) -> Iterator[str]:
         )
 
 
-def _told(figures: Figures) -> str:
+def _listed(figures: Figures) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_number(value)}" for name, value in figures.items()
     )

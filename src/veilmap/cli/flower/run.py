@@ -107,9 +107,9 @@ def _conclude(out: Path, campaign: Campaign) -> None:
 
 
 def _rounds(history: list[dict[str, Any]], secure: bool) -> Table:
-    told = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
+    rows = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
     for each in history:
         rmse = "-" if each["rmse_db"] is None else f"{each['rmse_db']:.2f}"
         sent = "sum" if secure and each["users"] else str(len(each["users"]))
-        told.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
-    return told
+        rows.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
+    return rows
