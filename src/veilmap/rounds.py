@@ -121,10 +121,10 @@ class Split:
     """How test data are set aside.
 
     Attributes:
-        split: random takes single rows, and scores are too good because phones log bursts of one
-            fix: most test rows have a twin in training; burst takes whole bursts; chronological
-            takes each user's last rows.
-        test_share: the share of all rows.
+        split: burst takes whole bursts; chronological takes each user's last rows; random takes
+            single rows, which gives optimistic scores: phones log bursts of one fix, and most test
+            rows have a near copy in the training data.
+        test_share: share of the rows that are test data.
         burst_gap_s: a burst ends where a user is silent for longer, in seconds.
     """
 

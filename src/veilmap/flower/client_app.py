@@ -60,7 +60,7 @@ class FileNode:
         return sent
 
     @contextmanager
-    def desk(self, context: Context) -> Iterator[StageFile]:
+    def stage_storage(self, context: Context) -> Iterator[StageFile]:
         """The node's own file; Flower would store it only after the answer is sent."""
         file = self.settings.node.folder / "secure.json"
         with alone(file):

@@ -27,8 +27,8 @@ _LONGEST_PAUSE_S = 60.0
 def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
     """Run the node until SIGTERM or Ctrl-C.
 
-    A node that is not admitted keeps asking instead of ending: its owner starts it once, sends the
-    key, and need not return when the operator has admitted it.
+    A node that is not admitted retries instead of ending: its owner starts it once, sends the key,
+    and has nothing more to do when the operator admits it.
 
     Args:
         own: the node's paths and its server.

@@ -72,7 +72,7 @@ def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Pr
     """The SuperLink, which keeps nodes, messages and runs in a file, and what works with it.
 
     ``--isolation process``: the app of a run belongs to our own SuperExec instead of the
-    SuperLink, and goes on when the SuperLink dies and comes back.
+    SuperLink, and survives a restart of the SuperLink.
     """
     keys = folder.certificates
     superlink = Program(

@@ -136,6 +136,6 @@ def _check_survivors(state: Masked, survivors: frozenset[int]) -> None:
         raise RoundError(f"node {state.me} is asked to unmask a sum without its own vector")
     if len(survivors) < state.threshold:
         raise RoundError(
-            f"a sum of {len(survivors)} nodes is asked for, and {state.threshold} are demanded;"
+            f"a sum of {len(survivors)} nodes is asked for, and {state.threshold} are required;"
             " the round ends without an update"
         )

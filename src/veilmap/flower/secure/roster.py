@@ -57,7 +57,7 @@ class Roster:
         if len(set(nodes)) < self.threshold:
             raise RoundError(
                 f"{what} has {len(set(nodes))} of {len(self.keys)} nodes, and {self.threshold} are"
-                " demanded; the round ends without an update"
+                " required; the round ends without an update"
             )
 
     def _faults(self) -> Iterator[str]:
