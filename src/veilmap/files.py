@@ -28,9 +28,9 @@ def refuse_taken(path: Path, overwrite: bool) -> None:
 def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
     """Write ``content`` under a temporary name, flush it to the disk, then rename.
 
-    A reader, or the same command after a crash, never meets a half-written file. ``mode`` is less
-    the user's mask, and given when the file is made: changed afterwards, a secret would be
-    readable for a moment.
+    A reader, or the same command after a crash, never meets a half-written file. ``mode``, less
+    the user's mask, is set at creation: if it were changed later, a secret would be readable for
+    a moment.
     """
     with written({path: content}, mode):
         pass
@@ -40,8 +40,8 @@ def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
 def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
     """Write all files under temporary names; rename them after the block.
 
-    The block removes what they replace: a full disk is met before, and leaves the old files as they
-    are. Names are given in the order of ``contents``, so that the last can mark the others whole.
+    The block removes what they replace: on a full disk it is not reached, and the old files stay.
+    Files are renamed in the order of ``contents``, so that the last can mark the others as whole.
     """
     parts = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in contents}
     path = next(iter(contents), Path())
@@ -62,7 +62,7 @@ def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
 
 @contextmanager
 def writing(what: Path) -> Iterator[None]:
-    """Raise one and the same error for every write that fails in the block."""
+    """Turn every failed write in the block into the same ``UserError``."""
     try:
         yield
     except OSError as error:
@@ -93,7 +93,7 @@ def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:
 
 
 def json_bytes(content: dict[str, Any]) -> bytes:
-    """What ``write_json`` writes."""
+    """The bytes that ``write_json`` writes."""
     return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
 
 

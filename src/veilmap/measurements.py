@@ -35,10 +35,16 @@ FARTHEST_M = 500_000.0
 
 @dataclass(frozen=True)
 class Measurements:
-    """Valid measurements, sorted by time, with their position also in metres of ``projection``.
+    """Valid measurements, sorted by time, with positions also in metres of ``projection``.
 
-    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out, and
-    ``left_out`` which files and why; ``read_with`` is how the file was read, for the record.
+    Attributes:
+        table: the columns of ``SCHEMA``.
+        projection: the map projection of the metric positions.
+        timezone: the time zone in which days begin.
+        source: the name in messages.
+        dropped: the rows that were left out, by kind.
+        read_with: how the file was read, for the record.
+        left_out: the files that were left out, with the reason.
     """
 
     table: pl.DataFrame
@@ -65,7 +71,7 @@ class Measurements:
         """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
 
         Columns ``row`` and ``file`` say where a row is from, and ``origin`` how to find it there.
-        ``passed_over`` counts the source's rows that are not measurements, which is no fault.
+        ``passed_over`` counts the source's rows that are not measurements; these are not faults.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -94,12 +100,12 @@ class Measurements:
 
     @cached_property
     def users(self) -> list[str]:
-        """The users, by falling number of measurements."""
+        """The users, those with most measurements first."""
         return by_size(self.table, "user")
 
     @cached_property
     def cells(self) -> list[str]:
-        """The cells, by falling number of measurements."""
+        """The cells, those with most measurements first."""
         return by_size(self.table, "cell")
 
     @property
@@ -145,10 +151,9 @@ class Measurements:
 
 
 def find_cell(cell: str | None, cells: list[str], source: str) -> str:
-    """The one of ``cells`` that ``cell`` names; None means the first.
+    """The cell called ``cell``; None means the first.
 
-    The number alone names ``mcc-mnc-number`` and ``xnumber`` too, while no other operator has a
-    cell of that number.
+    The number alone is enough for ``mcc-mnc-number`` and ``xnumber`` if only one operator has it.
     """
     if cell is None:
         return cells[0]
@@ -176,7 +181,7 @@ def sound_rows(
 ) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The valid rows, at least one, and what was left out.
 
-    ``passed_over`` are rows dropped before, which may explain why none is left.
+    ``passed_over`` counts rows dropped earlier, which may explain why no row is left.
 
     Raises:
         UserError: no row is left, or rows are invalid and ``drop_invalid`` is off.

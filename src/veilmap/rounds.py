@@ -40,8 +40,8 @@ def parse_interval(text: str) -> float:
 def origin_s(first: datetime, timezone: str, interval_s: float) -> float:
     """When round 1 begins: midnight before the first measurement, in ``timezone``.
 
-    So rounds of an hour or a day begin with the clock's, until the clock changes: all rounds have
-    the same duration. Longer ones count from the first measurement itself.
+    Rounds of an hour or a day thus begin with those of the clock, until the clock changes: all
+    rounds have the same duration. Longer rounds count from the first measurement itself.
     """
     if interval_s <= UNITS_S["d"]:
         first = first.astimezone(ZoneInfo(timezone)).replace(

@@ -46,9 +46,9 @@ _OLD_NAMES = {"weights_before": _STATE + WEIGHTS, "weights_after": _MESSAGE + WE
 
 
 class TranscriptWriter:
-    """An observer that writes each round when it has ended; an interrupted round leaves nothing.
+    """An observer that writes every round at its end; an interrupted round leaves nothing.
 
-    A resumed transcript keeps its rounds up to ``after``; others are removed.
+    A resumed transcript keeps its rounds up to ``after``; later ones are removed.
     """
 
     def __init__(self, folder: str | Path, header: Header, after: int = 0) -> None:
@@ -244,7 +244,7 @@ def _unpack(path: Path, family: MapFamily, wanted: str | None = None) -> Iterato
 
 
 def _names(file: Any) -> dict[str, dict[str, str]]:
-    """What the arrays of state and messages are called in the file, by their own names."""
+    """The names in the file of the arrays of state and messages, by the arrays' own names."""
     found: dict[str, dict[str, str]] = {_STATE: {}, _MESSAGE: {}}
     for there in file.keys():  # noqa: SIM118 - it is no dictionary
         name = _OLD_NAMES.get(there, there)

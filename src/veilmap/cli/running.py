@@ -26,7 +26,7 @@ class RunOptions:
         data: measurements to use instead of the named ones; a file, a folder or an archive.
         cell: the cell in them; the densest by default.
         target: the user to attack, or the beginning of the name; the densest by default.
-        quick: smoke test with little data, few steps and one seed; the figures mean nothing.
+        quick: smoke test with little data, few steps and one seed; its figures are meaningless.
         jobs: number of parallel runs; by default one per core.
         fresh: recompute cached results.
     """

@@ -69,7 +69,7 @@ class SyntheticUser:
 
 @dataclass(frozen=True)
 class Stitched:
-    """The rows with their synthetic users, and how these were found.
+    """The rows with their synthetic users, and counts of the steps.
 
     ``table`` is what ``Measurements.of`` takes; its users are "1", "2", … by first appearance, and
     "0" for the background. A file with rows of two cells counts once in each.
