@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from veilmap.errors import UserError, cut, shown
+from veilmap.errors import UserError, cut, refuse_several, shown
 
 
 def test_an_endless_word_is_told_by_its_beginning():
@@ -21,3 +21,11 @@ def test_what_was_cut_is_not_cut_again():
     """An error that comes from a worker is made a second time."""
     once = cut("x" * 5000)
     assert cut(once) == once
+
+
+def test_the_same_settings_given_in_two_ways_are_refused():
+    refuse_several("train", settings=None, keywords={"epochs": 1}, prepared_data=False)
+    with pytest.raises(
+        UserError, match=r"train takes only one of .*, got keywords and prepared data"
+    ):
+        refuse_several("train", settings=None, keywords={"epochs": 1}, prepared_data=True)

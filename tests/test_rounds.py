@@ -205,7 +205,7 @@ def test_the_seed_decides_a_random_split():
 
 
 def test_one_row_cannot_be_split():
-    with pytest.raises(UserError, match=r"a burst split of 1 rows gives a test share of 0.00"):
+    with pytest.raises(UserError, match=r"a burst split of 1 row gives a test share of 0.00"):
         Split().apply(make_measurements(1), 0)
 
 

@@ -149,7 +149,7 @@ def test_weights_of_a_wrong_shape_are_refused(tmp_path):
 
 
 def test_a_folder_that_is_no_transcript(tmp_path):
-    with pytest.raises(UserError, match=r"is no transcript: transcript.json is missing"):
+    with pytest.raises(UserError, match=r"is not a transcript: transcript.json is missing"):
         Transcript(tmp_path)
 
 
@@ -202,7 +202,7 @@ def test_a_user_sends_one_update_a_round(tmp_path):
 
 
 def test_users_and_their_points_must_agree_in_number():
-    with pytest.raises(UserError, match="names 2 users and 1 numbers of points"):
+    with pytest.raises(UserError, match="has 2 users but 1 point count"):
         transcript.PartFacts(1, 0.0, ("a", "b"), (5,))
 
 
@@ -228,9 +228,9 @@ def changed_header(folder, change):
         ("interval_s", 0.0, "interval_s must be a number of seconds above 0, got 0.0"),
         ("interval_s", float("inf"), "interval_s must be"),
         ("label_offset_dbm", float("nan"), "label_offset_dbm must be a finite number"),
-        ("epsg", -1, "EPSG:-1 is no known projection in metres"),
-        ("epsg", 4326, "EPSG:4326 is no known projection in metres"),
-        ("epsg", 10**30, "no known projection in metres"),
+        ("epsg", -1, "EPSG:-1 is not a known projection in metres"),
+        ("epsg", 4326, "EPSG:4326 is not a known projection in metres"),
+        ("epsg", 10**30, "not a known projection in metres"),
         ("scaler", {"mean_m": [0, 0], "scale_m": [0, 1]}, "scales from 1e-06"),
         ("scaler", {"mean_m": [0, 0], "scale_m": [5e-324, 1]}, "scales from 1e-06"),
         ("scaler", {"mean_m": [0, 0], "scale_m": [1, 1e300]}, "must have metres up to 1e"),
@@ -300,7 +300,7 @@ def test_metadata_that_is_no_json_of_ours_is_refused(tmp_path, text):
               (1, float("nan"), ("a",), (1,)), (1, 0.0, ("\ud800",), (1,))]
 )  # fmt: skip
 def test_facts_that_cannot_be_are_refused(facts):
-    with pytest.raises(UserError, match=r"n must be|begins at|by strings"):
+    with pytest.raises(UserError, match=r"n must be|begins at|must be strings"):
         transcript.PartFacts(*facts)
 
 

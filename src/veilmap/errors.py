@@ -22,12 +22,12 @@ class UserError(ValueError):
 
 
 class RenamedWarning(FutureWarning):
-    """A name is used that works in this version for the last time."""
+    """A renamed option, setting or class is used by its old name, which the next version drops."""
 
 
 def warn_renamed(old: str, new: str) -> None:
-    """Say once what to write instead of an old name."""
-    warnings.warn(f"{old} is now called {new}; write {new}", RenamedWarning, stacklevel=2)
+    """Warn that a name is deprecated, and name its replacement."""
+    warnings.warn(f"{old} is deprecated; use {new}", RenamedWarning, stacklevel=2)
 
 
 def cut(message: str) -> str:
@@ -61,6 +61,17 @@ def refuse(faults: Iterable[UserError]) -> None:
     messages = [str(fault) for fault in faults]
     if messages:
         raise UserError(together(messages))
+
+
+def refuse_several(call: str, **ways: object) -> None:
+    """Raise if more than one of the ways to give the same settings is used."""
+    names = {name: name.replace("_", " ") for name in ways}
+    used = [names[name] for name, given in ways.items() if given]
+    if len(used) > 1:
+        raise UserError(
+            f"{call} takes only one of {', '.join(names.values())}, got {' and '.join(used)}; "
+            "leave the others out"
+        )
 
 
 def fault_of(check: Callable[..., object], *given: object) -> Iterator[UserError]:

@@ -22,15 +22,15 @@ _PART = re.compile(r"\..+\.\d+\.part")
 def refuse_taken(path: Path, overwrite: bool) -> None:
     """Raise if something is at ``path`` already and must not be replaced."""
     if path.exists() and not overwrite:
-        raise UserError(f"{path} is already there; choose another --out or say --overwrite")
+        raise UserError(f"{path} already exists; choose another --out or add --overwrite")
 
 
 def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
     """Write ``content`` under a temporary name, flush it to the disk, then rename.
 
-    A reader, or the same command after a crash, never meets a half-written file. ``mode`` is less
-    the user's mask, and given when the file is made: changed afterwards, a secret would be
-    readable for a moment.
+    A reader, or the same command after a crash, never meets a half-written file. ``mode``, less
+    the user's mask, is set at creation: if it were changed later, a secret would be readable for
+    a moment.
     """
     with written({path: content}, mode):
         pass
@@ -40,8 +40,8 @@ def write_whole(path: Path, content: bytes, mode: int = OPEN) -> None:
 def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
     """Write all files under temporary names; rename them after the block.
 
-    The block removes what they replace: a full disk is met before, and leaves the old files as they
-    are. Names are given in the order of ``contents``, so that the last can mark the others whole.
+    The block removes what they replace: on a full disk it is not reached, and the old files stay.
+    Files are renamed in the order of ``contents``, so that the last can mark the others as whole.
     """
     parts = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in contents}
     path = next(iter(contents), Path())
@@ -62,7 +62,7 @@ def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
 
 @contextmanager
 def writing(what: Path) -> Iterator[None]:
-    """Raise one and the same error for every write that fails in the block."""
+    """Turn every failed write in the block into the same ``UserError``."""
     try:
         yield
     except OSError as error:
@@ -88,21 +88,21 @@ def remove_parts(folder: Path, of: str | None = None) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:
-    """Indented, with a line feed at the end; NaN and infinity are no JSON and an error."""
+    """Write indented JSON with a final line feed; NaN and infinity are not JSON and an error."""
     write_whole(path, json_bytes(content), mode)
 
 
 def json_bytes(content: dict[str, Any]) -> bytes:
-    """What ``write_json`` writes."""
+    """The bytes that ``write_json`` writes."""
     return json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a JSON text says.
+    """The content of a JSON text.
 
     Raises:
-        ValueError: it is broken; so is what nests too deeply to be read, and a number that is not
-            finite or has more digits than any of ours.
+        ValueError: it is malformed, nested too deeply, or has a number that is not finite or has
+            too many digits.
     """
     try:
         return json.loads(
@@ -113,7 +113,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:

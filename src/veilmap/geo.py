@@ -27,8 +27,8 @@ class Projection:
     def __post_init__(self) -> None:
         if not _is_metric(self.epsg):
             raise UserError(
-                f"EPSG:{shown(self.epsg)} is no known projection in metres; give one, such as the "
-                "UTM zone of the place (32601 to 32660 in the north, 32701 to 32760 in the south)"
+                f"EPSG:{shown(self.epsg)} is not a known projection in metres; give one, such as "
+                "the local UTM zone (32601 to 32660 in the north, 32701 to 32760 in the south)"
             )
 
     @classmethod
@@ -93,7 +93,7 @@ def box_faults(what: str, box: tuple[float, float, float, float]) -> Iterator[Us
 
 
 def distance_m(lat_deg: Floats, lon_deg: Floats, lat0_deg: float, lon0_deg: float) -> Floats:
-    """From one place, on a sphere, good to half a percent."""
+    """Distances from one place, on a sphere, accurate to half a percent."""
     turn_lat, turn_lon = np.radians(lat_deg - lat0_deg) / 2, np.radians(lon_deg - lon0_deg) / 2
     shrink = np.cos(np.radians(lat_deg)) * np.cos(np.radians(lat0_deg))
     half = np.sin(turn_lat) ** 2 + shrink * np.sin(turn_lon) ** 2

@@ -16,6 +16,7 @@ from veilmap.errors import UserError, shown
 from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Floats, Projection, distance_m
+from veilmap.wording import counted, listed
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
 SCHEMA: dict[str, pl.DataType] = {
@@ -30,15 +31,20 @@ SCHEMA: dict[str, pl.DataType] = {
 TIMEZONE_KEY = "veilmap_timezone"
 # UTM is accurate in one zone; points farther than this from the centre need another map.
 FARTHEST_M = 500_000.0
-_SHOWN_CELLS = 8
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """Valid measurements, sorted by time, with their position also in metres of ``projection``.
+    """Valid measurements, sorted by time, with positions also in metres of ``projection``.
 
-    ``timezone`` is the clock by which days begin; ``dropped`` says which rows were left out, and
-    ``left_out`` which files and why; ``read_with`` is how the file was read, for the record.
+    Attributes:
+        table: the columns of ``SCHEMA``.
+        projection: the map projection of the metric positions.
+        timezone: the time zone in which days begin.
+        source: the name in messages.
+        dropped: the rows that were left out, by kind.
+        read_with: how the file was read, for the record.
+        left_out: the files that were left out, with the reason.
     """
 
     table: pl.DataFrame
@@ -65,7 +71,7 @@ class Measurements:
         """From rows with user, cell, time (UTC), lat_deg, lon_deg, rsrp_dbm and accuracy_m.
 
         Columns ``row`` and ``file`` say where a row is from, and ``origin`` how to find it there.
-        ``passed_over`` counts the source's rows that are not measurements, which is no fault.
+        ``passed_over`` counts the source's rows that are not measurements; these are not faults.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -94,12 +100,12 @@ class Measurements:
 
     @cached_property
     def users(self) -> list[str]:
-        """The users, by falling number of measurements."""
+        """The users, those with most measurements first."""
         return by_size(self.table, "user")
 
     @cached_property
     def cells(self) -> list[str]:
-        """The cells, by falling number of measurements."""
+        """The cells, those with most measurements first."""
         return by_size(self.table, "cell")
 
     @property
@@ -145,10 +151,9 @@ class Measurements:
 
 
 def find_cell(cell: str | None, cells: list[str], source: str) -> str:
-    """The one of ``cells`` that ``cell`` names; None means the first.
+    """The cell called ``cell``; None means the first.
 
-    The number alone names ``mcc-mnc-number`` and ``xnumber`` too, while no other operator has a
-    cell of that number.
+    The number alone is enough for ``mcc-mnc-number`` and ``xnumber`` if only one operator has it.
     """
     if cell is None:
         return cells[0]
@@ -158,9 +163,11 @@ def find_cell(cell: str | None, cells: list[str], source: str) -> str:
     matches = [name for name in cells if name.rpartition("-")[2].removeprefix("x") == number]
     if len(matches) > 1:
         found = f"{len(matches)} cells in {source} end in {shown(cell)}"
-        raise UserError(f"{found}; choose one of: {_list(matches)}")
+        raise UserError(f"{found}; choose one of: {listed(matches)}")
     if not matches:
-        raise UserError(f"no measurement of cell {shown(cell)} in {source}; it has: {_list(cells)}")
+        raise UserError(
+            f"no measurement of cell {shown(cell)} in {source}; it has: {listed(cells)}"
+        )
     return matches[0]
 
 
@@ -174,7 +181,7 @@ def sound_rows(
 ) -> tuple[pl.DataFrame, tuple[Fault, ...]]:
     """The valid rows, at least one, and what was left out.
 
-    ``passed_over`` are rows dropped before, which may explain why none is left.
+    ``passed_over`` counts rows dropped earlier, which may explain why no row is left.
 
     Raises:
         UserError: no row is left, or rows are invalid and ``drop_invalid`` is off.
@@ -201,8 +208,9 @@ def _projection(sound: pl.DataFrame, source: str) -> Projection:
     middle = np.argsort(lat_deg)[len(lat_deg) // 2]
     away_m = distance_m(lat_deg, lon_deg, lat_deg[middle], lon_deg[middle])
     if away_m.max() > FARTHEST_M:
+        outliers = counted(int((away_m > FARTHEST_M).sum()), "position")
         raise UserError(
-            f"{source} has {(away_m > FARTHEST_M).sum():,} positions farther than "
+            f"{source} has {outliers} farther than "
             f"{FARTHEST_M / 1000:g} km from the middle of the data (farthest: "
             f"{away_m.max() / 1000:,.0f} km); choose a region with --box WEST SOUTH EAST NORTH"
         )
@@ -224,17 +232,13 @@ def _suspicion(frame: pl.DataFrame) -> str:
     hint = ""
     if len(signal) and (signal >= 0).all():
         hint += (
-            "no signal is negative, so it is no RSRP in dBm (of LTE's ASU it is ASU - 140): "
+            "no signal is negative, so it is not RSRP in dBm (from LTE's ASU: ASU - 140): "
             "convert it; "
         )
     swapped = (frame["lat_deg"].abs() > 90) & (frame["lon_deg"].abs() <= 90)
     if swapped.any() and swapped.sum() == ((lat.abs() > 90) | (lon.abs() > 180)).sum():
         hint += "latitude and longitude look swapped: name each with --lat and --lon; "
     return hint
-
-
-def _list(cells: list[str]) -> str:
-    return ", ".join(cells[:_SHOWN_CELLS]) + (", …" if len(cells) > _SHOWN_CELLS else "")
 
 
 def by_size(table: pl.DataFrame, column: str) -> list[str]:

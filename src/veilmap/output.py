@@ -14,15 +14,15 @@ PROCESS = "process of veilmap"
 
 @contextmanager
 def held(folder: Path | None, *inside: str, by: str = PROCESS) -> Iterator[None]:
-    """Hold the folder for writing while the block runs; an error if another process does.
+    """Lock the folder for writing while the block runs; an error if another process holds it.
 
-    Files that a killed process left half-written are removed, and so is a folder that was made for
-    the block and stays empty.
+    Files that a killed process left half-written are removed, and so is a folder that was created
+    for the block and stays empty.
 
     Args:
         folder: None if nothing is written.
         inside: subfolders that are written to as well.
-        by: what else may be writing there, for the message.
+        by: the kind of process that may hold it, for the message.
     """
     if folder is None:
         yield
@@ -58,8 +58,8 @@ def refuse_no_folder(folder: Path) -> None:
     """An error if the folder does not exist and cannot be created."""
     if folder.is_symlink() and not folder.exists():
         raise UserError(
-            f"{folder} is a link to {folder.readlink()}, which is not there; make that folder or "
-            "choose another --out"
+            f"{folder} is a link to {folder.readlink()}, which does not exist; make that folder "
+            "or choose another --out"
         )
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose a folder for --out")

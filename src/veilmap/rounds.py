@@ -16,6 +16,7 @@ from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choic
 from veilmap.local_data import LocalData, Round
 from veilmap.measurements import Measurements
 from veilmap.streams import stream
+from veilmap.wording import counted
 
 UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 SPLITS = {
@@ -39,8 +40,8 @@ def parse_interval(text: str) -> float:
 def origin_s(first: datetime, timezone: str, interval_s: float) -> float:
     """When round 1 begins: midnight before the first measurement, in ``timezone``.
 
-    So rounds of an hour or a day begin with the clock's, until the clock changes: all rounds have
-    the same duration. Longer ones count from the first measurement itself.
+    Rounds of an hour or a day thus begin with those of the clock, until the clock changes: all
+    rounds have the same duration. Longer rounds count from the first measurement itself.
     """
     if interval_s <= UNITS_S["d"]:
         first = first.astimezone(ZoneInfo(timezone)).replace(
@@ -120,10 +121,10 @@ class Split:
     """How test data are set aside.
 
     Attributes:
-        split: random takes single rows, and scores are too good because phones log bursts of one
-            fix: most test rows have a twin in training; burst takes whole bursts; chronological
-            takes each user's last rows.
-        test_share: the share of all rows.
+        split: burst takes whole bursts; chronological takes each user's last rows; random takes
+            single rows, which gives optimistic scores: phones log bursts of one fix, and most test
+            rows have a near copy in the training data.
+        test_share: share of the rows that are test data.
         burst_gap_s: a burst ends where a user is silent for longer, in seconds.
     """
 
@@ -148,8 +149,9 @@ class Split:
         reached = is_test.sum() / len(data)
         # Bursts are taken whole; a few long ones can make the share impossible.
         if not self.test_share / 2 <= reached <= (1 + self.test_share) / 2:
+            rows = counted(len(data), "row")
             raise UserError(
-                f"a {self.split} split of {len(data):,} rows gives a test share of {reached:.2f}, "
+                f"a {self.split} split of {rows} gives a test share of {reached:.2f}, "
                 f"far from the {self.test_share:g} wanted; give more data or another cell, or "
                 "change --split, --burst-gap or --test-share"
             )

@@ -31,6 +31,7 @@ from veilmap.maps.families import checked_map, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.settings import load_json, parse
+from veilmap.wording import counted
 
 SCHEMA = 2
 _FIRST = 1
@@ -45,9 +46,9 @@ _OLD_NAMES = {"weights_before": _STATE + WEIGHTS, "weights_after": _MESSAGE + WE
 
 
 class TranscriptWriter:
-    """An observer that writes each round when it has ended; an interrupted round leaves nothing.
+    """An observer that writes every round at its end; an interrupted round leaves nothing.
 
-    A resumed transcript keeps its rounds up to ``after``; others are removed.
+    A resumed transcript keeps its rounds up to ``after``; later ones are removed.
     """
 
     def __init__(self, folder: str | Path, header: Header, after: int = 0) -> None:
@@ -172,8 +173,8 @@ class PartFacts:
     def _faults(self) -> Iterator[UserError]:
         if len(self.users) != len(self.n):
             yield UserError(
-                f"round {self.round} names {len(self.users)} users and {len(self.n)} numbers of "
-                "points; give one n for each user"
+                f"round {self.round} has {counted(len(self.users), 'user')} but "
+                f"{counted(len(self.n), 'point count')}; give one n per user"
             )
         if self.round < 0 or not np.isfinite(self.start_s):
             yield UserError(
@@ -183,7 +184,7 @@ class PartFacts:
         if any(not 0 <= n <= MOST_POINTS for n in self.n):
             yield out_of_range("n", f"from 0 to {MOST_POINTS:,}", (min(self.n), max(self.n)))
         if not all(_is_text(user) for user in self.users):
-            yield UserError(f"round {self.round} must name users by strings; fix the name")
+            yield UserError(f"round {self.round}: user names must be strings; fix the name")
         if len(set(self.users)) < len(self.users):
             yield UserError(f"round {self.round} names a user twice; keep one update of each")
 
@@ -243,7 +244,7 @@ def _unpack(path: Path, family: MapFamily, wanted: str | None = None) -> Iterato
 
 
 def _names(file: Any) -> dict[str, dict[str, str]]:
-    """What the arrays of state and messages are called in the file, by their own names."""
+    """The names in the file of the arrays of state and messages, by the arrays' own names."""
     found: dict[str, dict[str, str]] = {_STATE: {}, _MESSAGE: {}}
     for there in file.keys():  # noqa: SIM118 - it is no dictionary
         name = _OLD_NAMES.get(there, there)
@@ -305,7 +306,7 @@ def _read_header(path: Path) -> Header:
         text = path.read_bytes()
     except FileNotFoundError:
         raise UserError(
-            f"{path.parent} is no transcript: {HEADER} is missing; give the folder that has it"
+            f"{path.parent} is not a transcript: {HEADER} is missing; give the folder that has it"
         ) from None
     content = load_json(text, f"{path} is not a transcript's header", _WHOLE)
     schema, damaged = content.pop("schema", None), f"{path} is not a transcript's header"

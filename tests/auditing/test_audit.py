@@ -173,7 +173,7 @@ def test_an_unknown_configuration_is_refused_before_anything_is_trained(data, mo
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"target": ("z",)}, "user 'z' has no measurement in cell a; choose from: u0, u1"),
+        ({"target": ("z",)}, "user 'z' has no measurement in cell a; choose one of: u0, u1"),
         ({"targets": 3}, "targets must be at most 2, the users of cell a, got 3"),
         (
             {"configurations": ("fedavg", "fedavg + diverse (on z)")},
@@ -189,7 +189,9 @@ def test_what_the_data_do_not_allow_is_refused(data, given, message):
 
 
 def test_settings_and_keywords_do_not_mix(data):
-    with pytest.raises(UserError, match="settings or keywords, not both"):
+    with pytest.raises(
+        UserError, match="only one of settings, keywords, got settings and keywords"
+    ):
         audit(data, AuditSettings(), seeds=2)
     with pytest.raises(UserError, match="jobs must be at least 1, got 0"):
         audit(data, jobs=0)

@@ -143,14 +143,14 @@ def test_settings_that_name_users_cannot_be_redacted(given):
 
 
 def test_why_a_run_failed_names_nobody(data, tmp_path, monkeypatch):
-    whole = run_trial._trained
+    whole = run_trial.train_prepared
 
-    def failing(each, measured):
-        if "farthest" in each.configuration:
+    def failing(prepared, *args, **keywords):
+        if prepared.settings.protection.defence:
             raise UserError("user 'alice-77' sent no update; choose one of: bob-88")
-        return whole(each, measured)
+        return whole(prepared, *args, **keywords)
 
-    monkeypatch.setattr(run_trial, "_trained", failing)
+    monkeypatch.setattr(run_trial, "train_prepared", failing)
     for redact in (False, True):
         found = audit(data, out=tmp_path, redact=redact, **GIVEN)
         assert bool(named(tmp_path)) is not redact

@@ -48,8 +48,8 @@ def test_old_names_in_a_file_are_read_with_a_warning(tmp_path):
         flat = flat_settings(file)
     assert flat["grid-cells"] == 7
     assert {str(each.message) for each in said} == {
-        "the setting cells is now called grid_cells; write grid_cells",
-        "the method neurons is now called first_layer; write first_layer",
+        "the setting cells is deprecated; use grid_cells",
+        "the method neurons is deprecated; use first_layer",
     }
 
 

@@ -64,8 +64,8 @@ def test_old_names_work_and_a_line_says_the_new_ones(capsys, run_folder, tmp_pat
     old = ("--method", "neurons,heatmap", "--cells", "20", "--finest=200")
     _, error = run(capsys, "attack", run_folder, "--out", tmp_path / "n", *old)
     assert error.splitlines() == [
-        "veilmap: warning: --cells is now called --grid-cells; write --grid-cells",
-        "veilmap: warning: the method neurons is now called first_layer; write first_layer",
+        "veilmap: warning: --cells is deprecated; use --grid-cells",
+        "veilmap: warning: the method neurons is deprecated; use first_layer",
     ]
     settings = json.loads((tmp_path / "n" / "results.json").read_text())["settings"]
     assert settings["who"]["method"] == ["first_layer", "heatmap"]
@@ -130,7 +130,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys, run_folder, tmp_path, opt
 
 def test_something_that_is_no_run_is_refused(capsys, tmp_path):
     _, error = run(capsys, "attack", tmp_path / "nothing", code=2)
-    assert "is not there; give the folder" in error
+    assert "does not exist; give the folder" in error
     _, error = run(capsys, "attack", tmp_path, code=2)
     assert "holds neither a finished run nor a transcript" in error
 

@@ -96,7 +96,7 @@ def test_inspect_names_the_format_and_what_it_left_out(capsys, uploads, monkeypa
     words = " ".join(out.split())
     assert "format Radiocells, 3 files" in words
     assert "left out 2 of 5 files: cut.xml: broken XML at line" in words
-    assert "README: no table: it has one single column" in words
+    assert "README: not a table: it has a single column" in words
     assert "passed over 83 with a neighbouring cell 3 with another radio technology (UMTS)" in words
     assert "rows 80 " in words
 
@@ -120,7 +120,7 @@ def test_train_says_what_it_left_out(capsys, uploads, tmp_path):
 def test_train_then_map(capsys, campus_file, tmp_path):
     out, _ = run(capsys, "train", campus_file, *SMALL, "--out", tmp_path / "run", "--past")
     assert "RMSE" in out
-    assert "the constant baseline, the mean of the training data" in out
+    assert "the constant baseline (the training data's mean)" in out
     assert "burst split" in out
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     assert out.count("\nround  ") == results["rows"][0]["rounds"]

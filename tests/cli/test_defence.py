@@ -58,7 +58,7 @@ def test_a_budget_for_fewer_rounds_than_there_were_is_no_secret(capsys, campus_f
         ),
         (["--defended", "0"], "say how with --defence"),
         (["--defence"], "--defence has no value after it"),
-        (["--defence", "diverse", "--defended", "x"], "choose from: "),
+        (["--defence", "diverse", "--defended", "x"], "choose one of: "),
     ],
 )
 def test_a_mistaken_defence_is_one_line_and_exit_code_2(capsys, campus_file, options, message):
@@ -76,7 +76,7 @@ def test_a_defence_that_leaves_nothing_is_told(capsys, campus_file):
     nothing = "diverse:min_points=100000,noise=drop"
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", nothing, "dp:epsilon=1")
     assert "no phone sent anything" in out
-    assert "worse than the constant" not in out
+    assert "worse than the constant baseline" not in out
 
 
 def test_a_user_who_is_not_defended_is_told_so(capsys, campus_file, tmp_path):

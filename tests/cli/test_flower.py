@@ -86,7 +86,7 @@ def test_a_node_says_what_is_wrong_with_its_file(run, tmp_path):
     assert "gone.csv" in run("flower", "join", "node.toml")
     make_measurements(rows=60).write_parquet(tmp_path / "two.parquet")
     (tmp_path / "node.toml").write_text('[node]\ndata = "two.parquet"\n')
-    assert "2 users; say whose it is" in run("flower", "join", "node.toml")
+    assert "2 users; set [node] user to one of: " in run("flower", "join", "node.toml")
     (tmp_path / "node.toml").write_text('[node]\ndata = "two.parquet"\nuser = "u0"\n')
     assert "ca.pem" in run("flower", "join", "node.toml")
 

@@ -66,14 +66,30 @@ def test_a_reader_who_has_gone_is_no_error(on, capsys):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
 def test_a_temporary_file_of_a_library_is_one_line(monkeypatch, capsys, number):
-    def compare(*_runs: str):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr("veilmap.cli.compare.compare_", compare)
-    with pytest.raises(SystemExit) as end:
-        main(["compare", "a", "b"])
     wanted = (
         f"veilmap: error: cannot write a temporary file: {os.strerror(number)}; make room, or set "
         "TMPDIR to a place with room\n"
     )
-    assert (end.value.code, capsys.readouterr().err) == (2, wanted)
+    assert said_after(OSError(number, os.strerror(number)), monkeypatch, capsys) == wanted
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
+def test_another_failure_at_a_librarys_file_is_one_line_with_a_way_out(monkeypatch, capsys, number):
+    error = OSError(number, os.strerror(number), "cache/index")
+    assert said_after(error, monkeypatch, capsys) == (
+        f"veilmap: error: cannot read or write cache/index: {os.strerror(number)}; check its "
+        "permissions and the disk\n"
+    )
+
+
+def said_after(error, monkeypatch, capsys):
+    """What a command prints whose library ends in this error."""
+
+    def compare(*_runs: str):
+        raise error
+
+    monkeypatch.setattr("veilmap.cli.compare.compare_", compare)
+    with pytest.raises(SystemExit) as end:
+        main(["compare", "a", "b"])
+    assert end.value.code == 2
+    return capsys.readouterr().err

@@ -86,7 +86,7 @@ def test_stitch_says_where_no_device_is_known(capsys, tmp_path):
 def test_what_is_there_is_replaced_only_on_demand(capsys, tmp_path, arguments):
     taken = fakes.write(tmp_path / "a.parquet", b"mine")
     _, err = run(capsys, *arguments, "--out", taken, code=2)
-    assert "a.parquet is already there; choose another --out or say --overwrite" in err
+    assert "a.parquet already exists; choose another --out or add --overwrite" in err
     assert taken.read_text() == "mine"
 
 

@@ -39,6 +39,7 @@ def test_a_grid_is_run_shown_judged_and_drawn(capsys, spec, campus_file, tmp_pat
     given = ("--data", campus_file, "--out", tmp_path / "out", "--seeds", "2", "--jobs", "1")
     out, _ = run(capsys, "sweep", spec, *given)
     assert "4 runs\n" in out
+    assert "cores busy" in out
     assert re.search(r"^(holds|does not hold|undecided): the rate matters$", out, re.MULTILINE)
     assert (tmp_path / "out" / "frontier.png").exists()
     rows = pl.read_parquet(tmp_path / "out" / "rows.parquet")
@@ -46,6 +47,7 @@ def test_a_grid_is_run_shown_judged_and_drawn(capsys, spec, campus_file, tmp_pat
     assert rows["key_rate"].unique().sort().to_list() == ["0.0001", "0.001"]
     out, _ = run(capsys, "sweep", spec, *given)
     assert "4 runs (4 cached)" in out
+    assert "cores busy" not in out
 
 
 def test_two_sweeps_can_be_compared(capsys, spec, campus_file, tmp_path):

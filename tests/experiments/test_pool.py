@@ -97,7 +97,7 @@ def test_two_jobs_are_two_other_processes_of_one_thread_each():
     assert {threads for _, _, threads in found} == {1}
 
 
-def test_whoever_gets_the_results_uses_joblib_as_he_likes():
+def test_the_callers_joblib_settings_are_untouched():
     running = run_all(dot, range(12), SHARED, 2)
     next(running)
     backend, jobs = get_active_backend()

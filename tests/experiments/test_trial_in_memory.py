@@ -154,18 +154,17 @@ def test_a_trial_without_attacks_only_trains(small_campus):
 
 def test_only_the_updates_that_are_read_are_kept(small_campus, monkeypatch):
     """An update is half a megabyte; those of ten thousand users would fill any memory."""
-    kept = []
-    real = run_trial._train
+    recorders = []
 
-    def train_seen(*given):
-        trained, seen = real(*given)
-        kept.append({each.user for each in seen})
-        return trained, seen
+    def recorder(*users):
+        recorders.append(Recorder(*users))
+        return recorders[-1]
 
-    monkeypatch.setattr(run_trial, "_train", train_seen)
+    monkeypatch.setattr(run_trial, "Recorder", recorder)
     attacked = trial(small_campus, SETTINGS, QUICK, targets=("2",))
     trial(small_campus, SETTINGS, None)
     every = trial(small_campus, SETTINGS, QUICK, targets=("2",), keep=frozenset({"gradient"}))
+    kept = [{seen.user for seen in recorder.observations} for recorder in recorders]
     assert kept == [{"2"}, set(), {"0", "2"}]
     assert scores_of(attacked) == scores_of(every)
 

@@ -79,7 +79,7 @@ def test_a_study_keeps_its_seed(tmp_path):
     kept = Ledger.open(path, 7)
     assert (kept.seed, kept.seed_for(entry())) == (7, 7)
     for other in (8, None):
-        with pytest.raises(UserError, match="begun with another seed"):
+        with pytest.raises(UserError, match="created with another seed"):
             Ledger.open(path, other)
 
 

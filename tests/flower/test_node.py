@@ -67,7 +67,7 @@ def test_a_budget_ends_the_answers():
     minimum = Minimum(defence=("dp:true_epsilon=1,rounds=2",), points=1, epsilon=1.001)
     _, ledger = answer(minimum)
     _, ledger = answer(minimum, ledger, t=2)
-    with pytest.raises(RefusalError, match=r"has spent what it may: ε = 1\.001 in all"):
+    with pytest.raises(RefusalError, match=r"has used up its privacy budget: ε = 1\.001 in all"):
         answer(minimum, ledger, t=3)
 
 
@@ -153,7 +153,7 @@ def test_in_a_sum_also_a_zero_is_entered():
 def test_a_budget_begins_before_the_first_answer_without_noise():
     _, ledger = answer()
     noisy = Minimum(defence=("dp:epsilon=1",), points=1, epsilon=100)
-    with pytest.raises(RefusalError, match="has answered without noise before"):
+    with pytest.raises(RefusalError, match="has already sent an update without noise"):
         answer(noisy, ledger, t=2)
 
 
@@ -168,9 +168,9 @@ def test_rounds_of_odd_length_do_not_overlap():
 
 
 def test_of_a_file_with_several_users_one_must_be_named(tmp_path):
-    with pytest.raises(ValueError, match="3 users; say whose it is"):
+    with pytest.raises(ValueError, match=r"3 users; set \[node\] user to one of: u0, u1, u2"):
         the_user(DATA, None, tmp_path)
-    with pytest.raises(ValueError, match="user 'x' is not among them"):
+    with pytest.raises(ValueError, match="measurements of 3 users, not of 'x'"):
         the_user(DATA, "x", tmp_path)
     assert the_user(DATA, "u1", tmp_path) == "u1"
 

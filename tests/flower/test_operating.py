@@ -59,12 +59,12 @@ def test_a_run_that_fails_is_started_again_while_it_gets_on(flower, place):
     said = []
     operate(*place, said.append)
     assert flower.submitted == 6
-    assert "the run failed (why); it goes on after round 1" in said
+    assert "the run failed (why); restarting after round 1" in said
 
 
 def test_a_run_that_fails_again_and_again_ends_with_its_reason(flower, place):
     flower.ends = [FAILED] * 9
-    with pytest.raises(UserError, match="the run failed: why; the same command goes on"):
+    with pytest.raises(UserError, match="the run failed: why; rerun the command to resume from"):
         operate(*place, lambda _: None)
     assert flower.submitted == 3
 
@@ -80,7 +80,7 @@ def test_a_run_that_goes_on_says_from_where(flower, place):
     flower.done, flower.ends = 7, [COMPLETED]
     said = []
     operate(*place, said.append)
-    assert said[0] == "going on after round 7"
+    assert said[0] == "resuming after round 7"
 
 
 def test_a_folder_in_which_a_run_works_is_refused_at_once(flower, place):
@@ -113,5 +113,5 @@ def test_a_command_that_is_ended_stops_its_run(flower, place, monkeypatch, numbe
     with pytest.raises(KeyboardInterrupt):
         operate(*place, said.append)
     assert flower.stopped == [1]
-    assert said[0] == "stopping; what is finished stays"
+    assert said[0] == "stopping; finished rounds are kept"
     assert signal.getsignal(number) is before

@@ -156,20 +156,21 @@ def _trial() -> tuple[Trial, Measurements]:
     return Trial("fedavg", run, ()), make_measurements(20)
 
 
-def _trial_file() -> bytes:
+@cache
+def _trial_file() -> tuple[str, bytes]:
+    """The name and the content that a store gives a trial."""
     row = TrialRow("fedavg", "dlg", "u0", 0, MapFigures(4.5, 6.0, None))
     with TemporaryDirectory() as folder:
         store = TrialStore(Path(folder))
         store.save(*_trial(), TrialResult("fedavg", 0, (row,)))
         (file,) = Path(folder).iterdir()
-        return file.read_bytes()
+        return file.name, file.read_bytes()
 
 
 def _load_trial(path: Path) -> None:
-    """A store goes on without a file that is damaged."""
-    store = TrialStore(path.parent)
-    path.replace(store._file(*_trial()))
-    store.load(*_trial())
+    """A store ignores a file that is damaged."""
+    path.replace(path.with_name(_trial_file()[0]))
+    TrialStore(path.parent).load(*_trial())
 
 
 def _giving_up(read: Callable[[Path], object], *errors: type[Exception]) -> Callable[[Path], None]:
@@ -221,7 +222,7 @@ RECORDS = {
         lambda content: pack({"a": np.frombuffer(content, np.uint8)}),
     ),
     "run.json": Record(
-        _trial_file(),
+        _trial_file()[1],
         _load_trial,
     ),
     "secure.json": Record(_stage(), _giving_up(lambda path: StageFile(path).read(), RoundError)),

@@ -221,7 +221,7 @@ def test_one_broken_member_stops_or_is_left_out_and_named(tmp_path):
         data = read(path, reading=KEEP_GOING)
         assert len(data) == 7
         assert sorted(data.left_out) == [
-            ("README.md", "no table: it has one single column"),
+            ("README.md", "not a table: it has a single column"),
             ("bad.xml", "broken XML at line 3, column 3 (mismatched tag)"),
         ]
 
@@ -243,7 +243,7 @@ def test_an_empty_folder_and_an_empty_archive(tmp_path):
 def test_a_pipe_in_a_folder_does_not_block(tmp_path):
     fakes.folder(tmp_path / "f", TWO)
     os.mkfifo(tmp_path / "f" / "pipe")
-    assert scan(tmp_path / "f", reading=KEEP_GOING).left_out == (("pipe", "no regular file"),)
+    assert scan(tmp_path / "f", reading=KEEP_GOING).left_out == (("pipe", "not a regular file"),)
 
 
 def test_a_broken_archive_in_a_folder_is_one_file_left_out(tmp_path):

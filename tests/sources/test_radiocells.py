@@ -109,7 +109,7 @@ BROKEN = {
     "broken XML at line 2, column 13 .not well-formed": b"<logfile>\n<scan time='\xe9t\xe9'/>",
     "broken XML at line 1, column 10 .no element found": b"<logfile>",
     "log.xml has a DOCTYPE": f'<!DOCTYPE x [<!ENTITY a "a">{BOMB}]><logfile model="&d;"/>'.encode(),
-    "XML and no Radiocells log .it begins with <kml>": b"<kml><Placemark/></kml>",
+    "XML but not a Radiocells log .it begins with <kml>": b"<kml><Placemark/></kml>",
     "log.xml has no cell in it": b"<logfile swver='1'><scan time='20240301100000'/></logfile>",
     "unknown encoding": b"<?xml version='1.0' encoding='martian'?><logfile/>",
 }

@@ -76,7 +76,7 @@ def test_the_same_rows_give_the_same_zip_and_it_holds_the_files_of_the_folder(ro
 
 
 def test_a_taken_folder_and_a_cell_without_a_number_are_refused(rows, tmp_path):
-    with pytest.raises(UserError, match="is already there; choose a new folder"):
+    with pytest.raises(UserError, match="already exists; choose a new folder"):
         write_upload_files(rows, tmp_path, timezone=LONDON)
     named = rows.with_columns(cell=pl.lit("north"))
     with pytest.raises(UserError, match="give cells like x455, got 'north'"):

@@ -151,7 +151,7 @@ def test_a_value_that_is_no_number_passes_the_filter_on_it(tmp_path):
 
 def test_positions_on_the_other_side_of_the_earth_are_refused(tmp_path):
     path = write(tmp_path, *ROWS, "u1,7,2024-03-01 10:00:09,51.5,179,-96,10")
-    with pytest.raises(UserError, match="1 positions farther than 500 km from the middle"):
+    with pytest.raises(UserError, match="has 1 position farther than 500 km from the middle"):
         read(path)
     assert len(read(path, reading=Reading(box=(-1, 51, 1, 52)))) == 3
 
@@ -189,7 +189,7 @@ def test_an_accuracy_filter_needs_accuracies(tmp_path):
             "cut.parquet is a broken Parquet file .it is cut off",
         ),
         ("latin1.csv", "user,zeit,straße\n1,2,3\n".encode("latin1"), "not UTF-8 text .byte 14"),
-        ("one-column.csv", b"hello\nworld\n", "one single column"),
+        ("one-column.csv", b"hello\nworld\n", "a single column"),
     ],
 )
 def test_what_is_no_table_is_one_clear_line(tmp_path, name, content, message):
@@ -417,7 +417,7 @@ def test_signals_that_are_all_positive_are_no_reason_to_drop_all_rows(tmp_path):
     path = write(tmp_path, *(row.replace("-9", "4") for row in ROWS))
     for reading in (Reading(), Reading(drop_invalid=True)):
         with pytest.raises(
-            UserError, match="no signal is negative, so it is no RSRP in dBm"
+            UserError, match="no signal is negative, so it is not RSRP in dBm"
         ) as told:
             read(path, reading=reading)
         assert "--drop-invalid" not in str(told.value)

@@ -288,14 +288,18 @@ def test_the_five_lines_of_the_docs_write_a_transcript_that_can_be_attacked(tmp_
 
 
 def test_there_must_be_something_to_attack(tmp_path):
-    with pytest.raises(UserError, match="nothing is not there; give the folder that veilmap train"):
+    with pytest.raises(
+        UserError, match="nothing does not exist; give the folder that veilmap train"
+    ):
         attack(tmp_path / "nothing")
     with pytest.raises(UserError, match="holds neither a finished run nor a transcript"):
         attack(tmp_path)
 
 
 def test_settings_and_keywords_do_not_mix(run):
-    with pytest.raises(UserError, match="settings or keywords, not both"):
+    with pytest.raises(
+        UserError, match="only one of settings, keywords, got settings and keywords"
+    ):
         attack(run, AttackSettings(), target="0")
     with pytest.raises(UserError, match="unknown setting 'tarket'; did you mean 'target'"):
         attack(run, tarket="0")

@@ -125,10 +125,10 @@ def test_all_that_is_wrong_is_said_at_once():
 
 
 def test_the_old_name_of_the_first_layer_works_with_a_warning():
-    with pytest.warns(RenamedWarning, match="neurons is now called first_layer; write first_lay"):
+    with pytest.warns(RenamedWarning, match="neurons is deprecated; use first_layer"):
         assert AttackSettings.of(method="neurons,search").who.method == ("first_layer", "search")
 
 
 def test_the_old_name_of_the_grids_cells_works_with_a_warning():
-    with pytest.warns(RenamedWarning, match="the setting cells is now called grid_cells"):
+    with pytest.warns(RenamedWarning, match="the setting cells is deprecated; use grid_cells"):
         assert AttackSettings.of(cells=50).heatmap.grid_cells == 50

@@ -132,7 +132,7 @@ def test_folders_and_files_are_read(tmp_path):
     ("text", "message"),
     [
         ('{"schema": 1, "se', "is not valid JSON"),
-        ('{"schema": NaN}', "NaN is no number of JSON"),
+        ('{"schema": NaN}', "NaN is not a JSON number"),
         ('{"rows": [1e999]}', "1e999 is too large for a number"),
         ('{"rows": [%s]}' % ("1" * 400), "it has a number of 400 digits"),
         ("[]", "must be of schema 1, got None"),

@@ -113,7 +113,10 @@ def test_the_scaler_of_the_paper_and_of_a_deployment(small_campus):
 
 
 def test_settings_and_keywords_exclude_each_other(small_campus):
-    with pytest.raises(UserError, match="settings, or keywords, or prepared data"):
+    with pytest.raises(
+        UserError,
+        match="takes only one of settings, keywords, prepared data, got settings and keyw",
+    ):
         train(small_campus, RunSettings(), epochs=3)
 
 

@@ -71,9 +71,11 @@ def test_a_target_may_be_named_by_how_it_begins():
     data = make_places({"anna": 0.0, "bert": 0.01, "bernd": 0.02})
     assert Cohort.found(data, "bert").target == "bert"
     assert Cohort.found(data, "bern").target == "bernd"
-    with pytest.raises(UserError, match="target 'ber' is 2 users of the cell; choose one of: anna"):
+    with pytest.raises(
+        UserError, match="target 'ber' matches 2 users of the cell; choose one of: anna"
+    ):
         Cohort.found(data, "ber")
-    with pytest.raises(UserError, match="target 'carl' is 0 users"):
+    with pytest.raises(UserError, match="target 'carl' matches 0 users of the cell"):
         Cohort.found(data, "carl")
 
 

@@ -230,7 +230,7 @@ def test_roles_that_a_spec_gives_go_before_those_found(sources):
 
 
 def test_a_target_that_is_not_there_is_refused(sources):
-    with pytest.raises(UserError, match="target 'nobody' is 0 users of the cell"):
+    with pytest.raises(UserError, match="target 'nobody' matches 0 users of the cell"):
         Sweep([make_spec(data=Data(target="nobody", similar=("b",)))], (0,))
 
 

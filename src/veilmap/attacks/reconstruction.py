@@ -15,8 +15,8 @@ class Outcome(Enum):
 
     CONVERGED = "the location stayed still for the required number of iterations"
     OUT_OF_ITERATIONS = "max_iterations was reached; raise it, learning_rate or still_m"
-    FAR_AWAY = "the location left the area for good; a larger far follows it further"
-    CIRCLING = "the location kept jumping around one place; a smaller circling_m lets it go on"
+    FAR_AWAY = "the location left the area for good; raise far to follow it longer"
+    CIRCLING = "the location kept jumping around one place; lower circling_m to let it continue"
     NOT_FINITE = "the location became NaN or infinite; lower learning_rate"
     SOLVED = "found without iterations"
     NO_SIGNAL = "what it reads of the update is zero, which says nothing about a location"

@@ -14,7 +14,7 @@ from veilmap.auditing.panel import panel
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.redaction import without_names
 from veilmap.auditing.settings import AuditSettings
-from veilmap.errors import UserError
+from veilmap.errors import UserError, refuse_several
 from veilmap.experiments.pool import all_jobs
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress, run_trials
@@ -64,8 +64,7 @@ def audit(
     Raises:
         UserError: a setting or the data do not allow it, or the baseline fails.
     """
-    if settings is not None and keywords:
-        raise UserError("audit takes settings or keywords, not both")
+    refuse_several("audit", settings=settings, keywords=keywords)
     if jobs is not None and jobs < 1:
         raise UserError(f"jobs must be at least 1, got {jobs}")
     if tiles is not None:

@@ -11,6 +11,7 @@ from veilmap.experiments.trial import Keep, Trial
 from veilmap.measurements import Measurements
 from veilmap.study.prepare import Prepared, prepare, refuse_strangers
 from veilmap.study.settings import RunSettings
+from veilmap.wording import listed
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,9 @@ def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
     users, wanted = prepared.data.users, settings.audit.target
     strangers = [user for user in wanted if user not in users]
     if strangers:
-        more = ", …" if len(users) > 8 else ""
         raise UserError(
-            f"user {shown(strangers[0])} has no measurement in cell {prepared.cell}; choose from: "
-            f"{', '.join(users[:8])}{more}"
+            f"user {shown(strangers[0])} has no measurement in cell {prepared.cell}; choose one "
+            f"of: {listed(users)}"
         )
     if settings.audit.targets > len(users):
         raise UserError(

@@ -25,18 +25,18 @@ class Question:
     """What the audit compares, attacks and recommends.
 
     Attributes:
-        configurations: to compare, such as "fedavg + farthest:eps_m=50,num=20"; the first is the
+        configurations: what is compared, such as "fedavg + farthest:eps_m=50,num=20"; first the
             baseline. By default the given settings, and a panel of defences. In Python a step may
             be an object: MyStep(3), or ("fedsgd", MyStep(3), "centre").
         gan: also try the gan defence, which trains for minutes.
-        seeds: how often each configuration is run; they follow the task's seed.
+        seeds: number of seeds per configuration, counted up from the task's seed.
         method: the attacks to run: dlg, search, first_layer, heatmap, and those of installed
             packages, whose settings follow a colon: mine:depth=3.
         target: the users to find; by default those with the most measurements.
         targets: how many users to find, if none is named.
-        every: attack only every so many rounds of a user, from the first.
-        max_rmse_loss_db: recommend what loses at most so much accuracy, in dB.
-        min_home_error_m: recommend what keeps the server at least so far from home, in metres.
+        every: attack every Nth round of a user, from the first.
+        max_rmse_loss_db: largest acceptable loss of a recommended configuration, in dB.
+        min_home_error_m: smallest acceptable home error of a recommended configuration, in metres.
         tower: latitude and longitude of the cell tower, to show it on the map.
     """
 

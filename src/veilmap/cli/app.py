@@ -32,9 +32,9 @@ WORLDS = {
     "london": "Simulate contributors around London, as Parquet or Radiocells upload files (XML).",
 }
 FLOWER = {
-    "serve": ("server", "Run the server: Flower's SuperLink, and the gate for nodes."),
+    "serve": ("server", "Run the server: Flower's SuperLink, and the proxy that nodes connect to."),
     "admit": ("server", "Admit a node by its public key."),
-    "expel": ("server", "Expel a node for good."),
+    "expel": ("server", "Permanently expel a node."),
     "nodes": ("server", "List the admitted nodes and their status."),
     "stop": ("server", "Stop all runs."),
     "join": ("node", "Take part with the measurements on this machine."),
@@ -119,8 +119,11 @@ def _unforeseen(error: OSError) -> str:
     if error.errno in NO_ROOM:
         what = error.filename or "a temporary file"
         return str(cannot_write(what, error, "make room, or set TMPDIR to a place with room"))
-    where = "" if error.filename is None else f"{error.filename}: "
-    return f"{where}{error.strerror or error}"
+    why = error.strerror or error
+    if error.filename is None:
+        return f"{why}; check the disk and the network"
+    # Errors such as EACCES and EIO do not say whether the library was reading.
+    return f"cannot read or write {error.filename}: {why}; check its permissions and the disk"
 
 
 def _missing(error: BaseException | None) -> str | None:

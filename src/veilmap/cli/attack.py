@@ -81,7 +81,7 @@ def attack_(
             With hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
         secure_aggregation: attack the weighted sum of all users, all that a server sees then.
-        every: attack only every so many rounds of the user, from the first.
+        every: attack every Nth round of the user, from the first.
         data: the measurements, for the ground truth; a run knows its own.
         cell: the cell in --data, for a transcript.
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
@@ -89,7 +89,7 @@ def attack_(
         plot: draw maps, the path of an attack and its course over the rounds into that folder.
         theory: also compute the errors that Theorems 1 and 2 of the paper predict for each round,
             and write them to results.json.
-        seed: of random starts and of the random baseline.
+        seed: seed of the random starts and baseline.
         device: cpu, or cuda for an NVIDIA GPU; the results are the same to rounding.
     """
     folder = AttackFolder(RunFolder(run).attack if out is None else out)

@@ -14,12 +14,12 @@ from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
 from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditSettings, Question
-from veilmap.cli.console import print_table, say, stdout, tell
+from veilmap.cli.console import print_table, say, say_wrapped, stdout
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.running import trials_shown
-from veilmap.cli.timing import Pace
+from veilmap.cli.timing import RunTimer
 
 
 @Parameter(name="*")
@@ -70,8 +70,8 @@ def audit_(
         config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
-    pace = Pace()
-    with trials_shown(out, pace) as shown:
+    timer = RunTimer()
+    with trials_shown(out, timer) as shown:
         finished = audit(
             lambda: read_and_say(data, source.columns, source.reading),
             settings,
@@ -85,14 +85,14 @@ def audit_(
             progress=shown,
         )
     _show(finished, out, redact, figures)
-    if words := pace.words():
+    if words := timer.words():
         say(words)
 
 
 def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     verdict, folder = finished.verdict, AuditFolder(out)
     for sentence in (verdict.headline, *verdict.sentences):
-        tell(f"\n{sentence}")
+        say_wrapped(f"\n{sentence}")
     stdout.print()
     heads, *lines = finished.lines()
     print_table(lines, *heads)
@@ -104,7 +104,7 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
         say(f"  {fact}")
     stdout.print()
     if verdict.advice is not None:
-        tell(f"\n{verdict.advice.words}\n")
+        say_wrapped(f"\n{verdict.advice.words}\n")
         say(f"{verdict.advice.command}\n\n{verdict.advice.toml}")
     say(f"wrote {folder.report}")
     if figures:

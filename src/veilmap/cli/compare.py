@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from veilmap.cli.console import print_table, say, tell
+from veilmap.cli.console import print_table, say, say_wrapped
 from veilmap.errors import unknown_choice
 from veilmap.metrics.figure_names import MAIN
 from veilmap.study.compare import compare
@@ -32,7 +32,7 @@ def compare_(
     Args:
         a: a folder written by "veilmap train", "attack" or "audit", or its results.json.
         b: the other; differences are B - A.
-        figures: to show; by default rmse_db, emd_paper, diverged_share, distance_m and
+        figures: figures to show; by default rmse_db, emd_paper, diverged_share, distance_m and
             home_error_m, if present.
         json: print everything as JSON, with all figures.
     """
@@ -73,7 +73,7 @@ def _text(value: Any) -> str:
 def _show_figures(found: Comparison, figures: Sequence[str]) -> None:
     shown = [row for row in found.rows if set(figures) & set(row.figures)]
     for row in shown:
-        tell(f"\n{_case(row)}")
+        say_wrapped(f"\n{_case(row)}")
         numbers = [(name, *_numbers(row.figures[name])) for name in figures if name in row.figures]
         print_table(numbers, "figure", "A", "B", "B - A", "95 % interval", "pairs")
     if not shown:

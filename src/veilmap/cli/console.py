@@ -38,7 +38,7 @@ def say(text: str) -> None:
     stdout.print(text, soft_wrap=True)
 
 
-def tell(text: str) -> None:
+def say_wrapped(text: str) -> None:
     """Print sentences, wrapped between words."""
     stdout.print(text)
 

@@ -19,8 +19,8 @@ def map_(
 
     Args:
         run: the folder written by "veilmap train --out".
-        format: by default that of the ending of --out, else geotiff. geotiff and geojson open in
-            QGIS; so does png, with the files beside it.
+        format: file format; by default the one that --out ends in, else geotiff. All open in QGIS
+            (png with the files beside it).
         resolution: metres per pixel. Default: 400 pixels along the longer side (geojson: 100).
         out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
     """

@@ -14,7 +14,7 @@ OPTIONS = {"attack": {"--cells": "--grid-cells"}, "audit": {"--cells": "--grid-c
 
 @contextmanager
 def renamed_shown() -> Iterator[None]:
-    """Print each warning of an old name once, as one line of ours."""
+    """Print the warning about every old name once, as one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("default", RenamedWarning)
         others = warnings.showwarning
@@ -30,7 +30,7 @@ def renamed_shown() -> Iterator[None]:
 
 
 def with_new_options(arguments: Sequence[str] | None) -> list[str]:
-    """The arguments, by default those of the process, with the options that there are now."""
+    """The arguments, by default those of the process, with old options replaced by new ones."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     renamed = OPTIONS.get(given[0], {}) if given else {}
     return [_with_new_option(each, renamed) for each in given]

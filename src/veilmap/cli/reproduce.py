@@ -31,7 +31,7 @@ def reproduce_(
     the command to resume.
 
     Args:
-        labels: as in the paper, such as tab:radiocells; "all" for everything.
+        labels: labels of the paper, such as tab:radiocells; "all" for everything.
         list: list all labels and exit.
         out: folder for runs, rows (Parquet and JSON), pictures and the board (Markdown and HTML).
         seeds: number of seeds.

@@ -10,7 +10,7 @@ from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.cli.interrupts import say_what_is_kept
-from veilmap.cli.timing import Pace
+from veilmap.cli.timing import RunTimer
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.trial import Trial
@@ -26,7 +26,7 @@ class RunOptions:
         data: measurements to use instead of the named ones; a file, a folder or an archive.
         cell: the cell in them; the densest by default.
         target: the user to attack, or the beginning of the name; the densest by default.
-        quick: smoke test with little data, few steps and one seed; the figures mean nothing.
+        quick: smoke test with little data, few steps and one seed; its figures are meaningless.
         jobs: number of parallel runs; by default one per core.
         fresh: recompute cached results.
     """
@@ -48,15 +48,15 @@ def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[di
     data = (
         None if options.data is None else read_and_say(options.data, source.columns, source.reading)
     )
-    pace = Pace()
-    with trials_shown(out, pace) as shown:
+    timer = RunTimer()
+    with trials_shown(out, timer) as shown:
         yield {**vars(options), "data": data, "out": out, "progress": shown}
-    if words := pace.words():
+    if words := timer.words():
         say(words)
 
 
 @contextmanager
-def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
+def trials_shown(out: Path, timer: RunTimer) -> Iterator[Progress]:
     """A progress bar over all trials; an interrupt reports what is kept."""
     refuse_no_folder(out)
     with progress() as bar:
@@ -66,7 +66,7 @@ def trials_shown(out: Path, pace: Pace) -> Iterator[Progress]:
             bar.update(job, total=trials, completed=cached)
 
         def one_more(trial: Trial, result: TrialResult) -> None:
-            pace.add(result.seconds)
+            timer.add(result.seconds)
             bar.advance(job)
 
         def stopped() -> str:

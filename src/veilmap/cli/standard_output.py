@@ -13,7 +13,7 @@ from veilmap.errors import cannot_write
 def checked_output() -> Iterator[None]:
     """Turn a failed write to standard output into an error that names it.
 
-    Exit with code 1 and no message where the reader has gone, such as ``| head``.
+    Exit with code 1 and no message if the reader, such as ``| head``, has ended.
     """
     if not sys.stdout:  # closed by whoever started the process
         yield
@@ -24,7 +24,7 @@ def checked_output() -> Iterator[None]:
 
 
 def give_up(stream: TextIO) -> None:
-    """Lead what is left in a stream nowhere: Python flushes at its exit, and would fail again."""
+    """Discard what is left in a stream: Python flushes at its exit, and would fail again."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

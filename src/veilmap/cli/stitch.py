@@ -37,7 +37,7 @@ def stitch_(
     """Make synthetic users from anonymous upload files.
 
     Two files belong to one user if cell and device agree, their starts are near each other, and so
-    are their ends. All files of no kept user become user 0.
+    are their ends. Files of users who are not kept become user 0.
 
     Args:
         path: folder or archive of upload files.

@@ -6,15 +6,15 @@ from datetime import timedelta
 from veilmap.wording import counted
 
 
-class Pace:
-    """Counts the runs of a command, each of which keeps one core busy."""
+class RunTimer:
+    """Counts the runs of a command; every run keeps one core busy."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
         self._runs, self._seconds = 0, 0.0
 
     def add(self, seconds: float) -> None:
-        """One more run, and what it took."""
+        """Count one more run and its duration."""
         self._runs += 1
         self._seconds += seconds
 

@@ -11,7 +11,7 @@ from veilmap.cli.console import print_table, progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import RunSettingsOptions
-from veilmap.cli.warnings import troubles
+from veilmap.cli.warnings import warning_lines
 from veilmap.defences.step import Figures
 from veilmap.federation.aggregation import AggregationName
 from veilmap.metrics.baselines import is_no_better
@@ -116,13 +116,13 @@ def _conclude(run: Run, out: Path | None) -> None:
     constant_db = run.prepared.rmse_constant_db
     summary = {
         "the map after the last round": f"{run.rmse_db:.2f}",
-        "the constant baseline, the mean of the training data": f"{constant_db:.2f}",
+        "the constant baseline (the training data's mean)": f"{constant_db:.2f}",
     }
     stdout.print()
     print_table(summary.items(), "RMSE on the test data", "dB")
     if run.defences:
         _phones(run)
-    for number, line in enumerate(troubles(run)):
+    for number, line in enumerate(warning_lines(run)):
         say(line if number else f"\n{line}")
     remarks = list(degenerate(run.prepared))
     for line in remarks:
@@ -132,8 +132,10 @@ def _conclude(run: Run, out: Path | None) -> None:
     elif is_no_better(run.rmse_db, constant_db) and not remarks:
         verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
         cost = "; a run without --defence shows its cost" if run.defences else ""
-        way_out = f"find better settings with: veilmap tune{cost}"
-        say(f"\nthe map {verdict} the constant baseline; {way_out}")
+        say(
+            f"\nthe map {verdict} the constant baseline; find better settings with: veilmap tune"
+            f"{cost}"
+        )
     if out is None:
         say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
     else:
@@ -167,7 +169,7 @@ def _phones(run: Run) -> None:
     stdout.print()
     stdout.print(did)
     for step in run.defences:
-        say(f"{step.step}\n  {_told(step.figures)}")
+        say(f"{step.step}\n  {_listed(step.figures)}")
         for line in _remarks(step):
             say(f"  {line}")
 
@@ -177,10 +179,10 @@ def _remarks(step: StepSummary) -> Iterator[str]:
     if step.learned:
         yield f"learned {counted(step.learned, 'time')}, {step.learning_seconds:,.1f} s in all"
     if step.spent:
-        yield f"privacy spent, the most of any user: {_told(step.spent)}"
+        yield f"privacy spent, the most of any user: {_listed(step.spent)}"
     if step.kept_whole:
-        told = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
-        yield f"{told}, which hides nothing"
+        turns = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
+        yield f"{turns}, which hides nothing"
     if step.figures.get("clusters_kept", inf) < _FEW_PLACES:
         yield "the kept points mostly lie in one place, which the server can read off"
     wanted, spent = step.spent.get("epsilon_wanted", inf), step.spent.get("epsilon_all_rounds", 0)
@@ -192,7 +194,7 @@ def _remarks(step: StepSummary) -> Iterator[str]:
         )
 
 
-def _told(figures: Figures) -> str:
+def _listed(figures: Figures) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_number(value)}" for name, value in figures.items()
     )

@@ -42,7 +42,7 @@ def tune_(
             campus or london.
         out: the settings file to write, for "veilmap train --model".
         trials: the total number of trials.
-        initialisation: of the networks' weights.
+        initialisation: initialisation of the networks' weights.
         config: settings file (TOML); options on the command line override it.
     """
     if trials < 1:

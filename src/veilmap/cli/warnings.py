@@ -10,7 +10,7 @@ from veilmap.wording import counted
 MOST_NAMED = 8
 
 
-def troubles(run: Run) -> Iterator[str]:
+def warning_lines(run: Run) -> Iterator[str]:
     """Yield one line per warning; none if all went well."""
     yield from _refused(run)
     yield from _taken(run)

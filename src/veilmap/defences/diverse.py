@@ -97,8 +97,8 @@ class DiverseBatch:
             yield unknown_choice("centre", self.centre, get_args(Centre))
         if self.centre == "mean" and self.size is not None:
             yield UserError(
-                f"size must be None with centre 'mean', got {shown(self.size)}; a mean is no "
-                "measurement to take out before the next pass: choose centre 'nearest'"
+                f"size must be None with centre 'mean', got {shown(self.size)}; a mean is not a "
+                "measurement that the next pass could leave out: choose centre 'nearest'"
             )
 
 

@@ -11,7 +11,7 @@ from veilmap.local_data import LocalData
 
 @dataclass(frozen=True)
 class GanObfuscation:
-    """Move positions and labels so that neither user nor position can be guessed from them.
+    """Learn to move positions and labels so that an adversary cannot guess user or position.
 
     After Zhang et al. 2022, "Privacy-Utility Trades in Crowdsourced Signal Map Obfuscation". A
     generator moves the records, an adversary guesses from a moved record who measured it and where;

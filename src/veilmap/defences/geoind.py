@@ -17,8 +17,9 @@ LEAST_PER_M = 1e-7
 
 @dataclass(frozen=True)
 class GeoIndistinguishability:
-    """Move each point: output densities of places at distance r differ at most by e^{εr}.
+    """Move every point by planar Laplace noise of mean length 2/ε.
 
+    For true places at distance r, the densities of the output differ by a factor of e^{εr} at most.
     The noise is drawn in projected metres: in degrees it would be squeezed from west to east.
     Positions alone are covered: the signal strength, which says something of the place, the time
     and the number of points stay as they are. Like all noise here it is seeded, for studies.

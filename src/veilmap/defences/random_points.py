@@ -15,7 +15,7 @@ from veilmap.local_data import LocalData
 
 @dataclass(frozen=True)
 class RandomPoints:
-    """Keep points of the round drawn uniformly without replacement (the last column of Table 1).
+    """Keep points drawn uniformly without replacement, the control of selections (Table 1).
 
     Give one of the two. A round of fewer points is kept whole.
 

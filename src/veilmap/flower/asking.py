@@ -24,10 +24,10 @@ def campaign_for(
 
     Args:
         settings: as for a run in one process; its test split plays no part.
-        first: when round 1 begins, such as 2024-01-01 or 2024-01-01T08:00+02:00; UTC if it does
-            not say.
-        rounds: R, how many there are.
-        secure_aggregation: whether the server is to see sums only.
+        first: when round 1 begins, such as 2024-01-01 or 2024-01-01T08:00+02:00; in UTC unless it
+            has an offset.
+        rounds: R, the number of rounds.
+        secure_aggregation: whether the server sees sums only.
     """
     refuse(_faults(settings))
     task = settings.task

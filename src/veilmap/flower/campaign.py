@@ -38,8 +38,8 @@ class Campaign:
         network: the one that is trained.
         training: B, E and η; a node may average more, and never less than its own minimum.
         defence: the steps that the server proposes; a node has its own and accepts few others.
-        secure_aggregation: whether the server gets to see sums only.
-        seed: of the initial weights and of the sampling; nodes have their own seeds.
+        secure_aggregation: whether the server sees sums only.
+        seed: seed of the initial weights and of the sampling; nodes have their own seeds.
     """
 
     cell: str
@@ -86,13 +86,13 @@ class Campaign:
 
     @classmethod
     def of_text(cls, text: str) -> "Campaign":
-        """What ``text`` gave."""
+        """The campaign from its text."""
         content = load_json(text, "a campaign must be JSON", "run it again")
         return parse(cls, content, "campaign")
 
     @property
     def map(self) -> NetworkMap:
-        """What nodes make together."""
+        """The map that the nodes train together."""
         return NetworkMap.of(self.network)
 
     @property
@@ -108,7 +108,7 @@ class Campaign:
         return self.first_s + (t - 1) * self.interval_s
 
     def plan(self, training: Training, defence: Defence, seed: int) -> Plan:
-        """A phone's training settings, after its own demands."""
+        """The plan of a phone whose own requirements have been applied."""
         return Plan(
             self.map,
             self.scaler,
@@ -144,7 +144,7 @@ class Campaign:
 
     @property
     def map_facts(self) -> MapFacts:
-        """What a map file says besides its weights."""
+        """The facts in a map file besides its weights."""
         return MapFacts(
             self.cell, self.map, self.scaler, self.label_offset_dbm, self.area, self.projection
         )

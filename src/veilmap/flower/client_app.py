@@ -11,7 +11,7 @@ from flwr.app import Context
 
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.private_files import alone
-from veilmap.flower.machines.supervision import TELL
+from veilmap.flower.machines.supervision import REPORT_MARK
 from veilmap.flower.minimum import Minimum
 from veilmap.flower.node import Request, Update, respond, steps_for
 from veilmap.flower.node_app import node_app
@@ -56,11 +56,11 @@ class FileNode:
                 sent, after = respond(request, self.minimum, ledger, rounds, user, time.time())
                 after.save(self.settings.ledger)
         points = counted(sent.n, "point") if sent else ""
-        tell(request, f"an update of {points}" if sent else "too few points, nothing sent")
+        report(request, f"an update of {points}" if sent else "too few points, nothing sent")
         return sent
 
     @contextmanager
-    def desk(self, context: Context) -> Iterator[StageFile]:
+    def stage_storage(self, context: Context) -> Iterator[StageFile]:
         """The node's own file; Flower would store it only after the answer is sent."""
         file = self.settings.node.folder / "secure.json"
         with alone(file):
@@ -75,16 +75,16 @@ def _telling(request: Request) -> Iterator[None]:
     try:
         yield
     except RefusalError as why:
-        tell(request, f"refused: {why}")
+        report(request, f"refused: {why}")
         raise
 
 
-def tell(request: Request, what: str) -> None:
+def report(request: Request, what: str) -> None:
     """Print one line on the terminal where the node was started."""
     span = (request.campaign.start_s(t) for t in (request.t, request.t + 1))
     first, last = (f"{datetime.fromtimestamp(each, UTC):%Y-%m-%d %H:%M}" for each in span)
     asked = f"cell {request.campaign.cell}, {first} to {last} UTC"
-    print(f"{TELL}{datetime.now(UTC):%Y-%m-%d %H:%M:%S}  {asked}: {what}", flush=True)
+    print(f"{REPORT_MARK}{datetime.now(UTC):%Y-%m-%d %H:%M:%S}  {asked}: {what}", flush=True)
 
 
 def _node(context: Context) -> FileNode:

@@ -1,4 +1,4 @@
-"""What a server learns about its nodes, in words."""
+"""What a server learns about its nodes, in sentences."""
 
 from collections.abc import Iterator
 
@@ -7,20 +7,26 @@ from veilmap.flower.campaign import Campaign
 
 def what_the_server_sees(campaign: Campaign) -> Iterator[str]:
     """The sentences for the report of a run."""
-    yield "which nodes are connected, from which address, and when each answers"
+    yield "The server sees which nodes are connected, from which address, and when each answers."
     if campaign.secure_aggregation:
-        yield "of a round the weighted sum of all updates and the number of points together"
-        yield "neither anybody's update nor anybody's number of points, nor who measured at all"
+        yield "The server sees the weighted sum of a round's updates and their number of points."
         yield (
-            "with the sum every attack still works as on one user with everybody's points, and "
-            "where one node alone measured it is that node's update: veilmap attack RUN"
+            "The server does not see any single update, its number of points, or which nodes "
+            "measured at all."
         )
         yield (
-            "a server that relays false keys, or that runs all other nodes itself, sees the "
-            "remaining update"
+            "Every attack works on the sum as on one user with all points; if only one node "
+            "measured, the sum is that node's update. Try it: veilmap attack RUN"
+        )
+        yield (
+            "A server that relays false keys, or that runs all other nodes itself, sees the "
+            "remaining update."
         )
     else:
-        yield "of every round each node's update, the number of points in it, and who sent none"
-        yield "whatever an attack makes of the updates: veilmap attack RUN"
-    yield "of a node that keeps out, which of its demands was not met"
-    yield "no measurement and no position"
+        yield (
+            "The server sees each node's update in every round, its number of points, and which "
+            "nodes sent none."
+        )
+        yield "Attacks can recover positions from the updates. Try it: veilmap attack RUN"
+    yield "The server sees, if a node declines, which of its requirements was not met."
+    yield "The server does not see measurements or positions."

@@ -33,12 +33,12 @@ class RoundOutcome:
     Attributes:
         round: t.
         start_s: when the round began.
-        asked: how many nodes were.
-        users: whose updates were accepted.
-        n: n_t, the points of all together.
-        left_out: by user, why no update was accepted.
-        rmse_db: on the server's own test measurements, if it has any.
-        seconds: from the first request to the new map.
+        asked: number of nodes that were asked.
+        users: users whose updates were accepted.
+        n: n_t, the points of all users together.
+        left_out: the reason for each user whose update was not accepted.
+        rmse_db: RMSE on the server's own test measurements, if it has any.
+        seconds: time from the first request to the new map.
     """
 
     round: int

@@ -25,12 +25,12 @@ class LedgerEntry:
     """One answered request.
 
     Attributes:
-        cell: whose measurements it was made from.
+        cell: the cell of the measurements that it was made from.
         start_s: when the round began.
         end_s: when it ended.
         request: a digest of all that the answer depends on besides the node's data.
         data: a digest of the data, keyed by the node's secret; empty until it is known.
-        mu: of the update's noise; None without dp.
+        mu: μ of the update's noise; None without dp.
     """
 
     cell: str
@@ -53,15 +53,15 @@ class LedgerEntry:
 class Ledger:
     """All answered requests, and the seed from which the node draws.
 
-    The seed is the node's secret: anybody who knows it can remove the noise. It is kept because a
-    request that comes again, from a server that was restarted, must get the same answer: with
-    fresh noise every time, many answers would give the update away.
+    The seed is the node's secret: whoever knows it can remove the noise. It is kept because a
+    repeated request, from a restarted server, must get the same answer: averaging many answers
+    with fresh noise would reveal the update.
 
     Attributes:
         seed: the secret.
-        study: the seed was given, for a reproducible study: the draws are then those of the engine
-            in one process, and the same in every campaign.
-        entries: in the order of the answers.
+        study: whether the seed was given, for a reproducible study: the draws are then those of
+            the engine in one process, and the same in every campaign.
+        entries: one per answer, in their order.
     """
 
     seed: int
@@ -83,7 +83,7 @@ class Ledger:
         kept = parse(cls, content, f"{path} is not a node's ledger")
         if (kept.seed if kept.study else None) != seed:
             raise UserError(
-                f"{path} was begun with another seed than [node] seed = {seed}; give the node "
+                f"{path} was created with another seed than [node] seed = {seed}; give the node "
                 "another folder"
             )
         return kept

@@ -53,7 +53,7 @@ def request_of(content: RecordDict) -> Request:
         config, weights = content[CONFIG], weights_of(content[ARRAYS])  # type: ignore[arg-type]
         campaign, t = Campaign.of_text(str(config[CAMPAIGN])), int(config[ROUND])  # type: ignore
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"this is no request of a campaign ({shown(error)})") from None
+        raise UserError(f"this is not a request of a campaign ({shown(error)})") from None
     if weights.shape != (campaign.network.size,) or not np.isfinite(weights).all():
         raise UserError(
             f"the request has weights of shape {weights.shape}; they must be finite and "

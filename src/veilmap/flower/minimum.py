@@ -17,7 +17,7 @@ from veilmap.rounds import parse_interval
 from veilmap.study.protection import Protection
 
 PAPERS_LEARNING_RATE = 1e-5  # of FedAvg
-# More than anybody trains by, and few enough for a phone.
+# More than any study uses, and few enough for a phone.
 MOST_EPOCHS = 1000
 MOST_WEIGHTS = 2_000_000
 LIKELY_DBM = (-140.0, -40.0)
@@ -26,27 +26,27 @@ DEFAULT_DEFENCE = ("farthest:eps_m=50,num=20",)
 
 @dataclass(frozen=True)
 class Minimum:
-    """The node's own demands. The defaults are FedAvg's averaging and Farthest Batch.
+    """The node's own requirements. The defaults are FedAvg's averaging and Farthest Batch.
 
     Attributes:
-        defence: steps that are always taken, with these settings. Of what a server proposes
-            besides, noise on the update is taken too; steps on points only where the node has none
-            of its own, for two selections in a row may leave one true point.
-        epochs: E is at least this.
-        batch_size: B is at most this.
-        learning_rate: η is at least this: steps that hardly move are one large step, which FedAvg's
-            averaging was to prevent.
-        cumulative: allow a server to have earlier rounds trained on again.
-        interval: rounds that are shorter are not answered.
-        centred: refuse labels that are not deviations from a likely mean signal: with raw ones
-            all residuals have one sign, and the update shows most.
-        points: rounds in which fewer were measured are kept back; a selection hides nothing
-            where there is nothing to choose from.
-        epsilon: what all updates together may spend by differential privacy, over all cells and
-            campaigns; an update without dp then never goes out.
-        delta: at which ``epsilon`` is reckoned.
-        secure_aggregation: answer only where the server sees sums.
-        nodes: how many nodes a sum has at least.
+        defence: steps that are always taken, with these settings. Of the steps that a server
+            proposes, noise on the update is taken too; steps on points only if the node has none
+            of its own, because two selections in a row may leave a single true point.
+        epochs: minimum of E.
+        batch_size: maximum of B.
+        learning_rate: minimum of η: many tiny steps are like one large step, which FedAvg's
+            averaging is meant to prevent.
+        cumulative: allow training on earlier rounds again.
+        interval: duration of the shortest round that is answered.
+        centred: refuse labels that are not deviations from a likely mean signal: with raw labels
+            all residuals have one sign, and the update reveals most.
+        points: fewest points of a round that is answered; a selection hides nothing if there is
+            nothing to choose from.
+        epsilon: privacy budget ε of all updates together, over all cells and campaigns; updates
+            without dp are then never sent.
+        delta: δ of that budget.
+        secure_aggregation: answer only if the server sees sums.
+        nodes: smallest number of nodes in a sum.
     """
 
     defence: tuple[str, ...] = DEFAULT_DEFENCE
@@ -83,7 +83,7 @@ class Minimum:
                 yield fault
 
     def training(self, asked: Training) -> Training:
-        """B, E and η as asked, or those of the minimum where they average more."""
+        """B, E and η as requested, or those of the minimum if they average more."""
         return replace(
             asked,
             epochs=max(asked.epochs, self.epochs),
@@ -92,7 +92,7 @@ class Minimum:
         )
 
     def steps(self, asked: Sequence[Step]) -> tuple[Step, ...]:
-        """The node's steps with its settings, and those proposed besides that are taken."""
+        """The node's own steps, and those of the proposed steps that it accepts."""
         own = self._own
         names, chooses = {step.name for step in own}, any(map(acts_on_points, own))
         more = [s for s in asked if s.name not in names and not (chooses and acts_on_points(s))]
@@ -100,13 +100,13 @@ class Minimum:
         return own if list(combination_faults(merged)) else merged
 
     def fewest(self, steps: Sequence[Step]) -> int:
-        """How many points must be left to train on; the node's own steps may leave what they do."""
+        """The fewest points to train on; the node's own steps may leave any number above 0."""
         proposed = [step for step in steps if acts_on_points(step) and step not in self._own]
         return self.points if proposed else 1
 
     @property
     def keeps_whole(self) -> bool:
-        """Whether a round may be answered of which the selection leaves out nothing."""
+        """Whether a round may be answered from which the selection leaves nothing out."""
         return any(self.points <= (fixed_size(step) or 0) for step in self._own)
 
     @property
@@ -114,9 +114,9 @@ class Minimum:
         return Protection(self.defence).steps
 
     def objections(self, campaign: Campaign) -> Iterator[str]:
-        """Why this node keeps out of a campaign, whatever its data; nothing if it does not.
+        """Why this node declines a campaign, whatever its data; nothing if it takes part.
 
-        They go to the server and say nothing but what the node demands.
+        The server reads these texts, so they reveal the node's requirements and nothing else.
         """
         if campaign.interval_s < parse_interval(self.interval):
             yield f"rounds of {campaign.interval_s:g} s are shorter than {self.interval}"
@@ -133,9 +133,9 @@ class Minimum:
             yield "answers only under secure aggregation"
 
     def overspends(self, steps: Sequence[Step], spent_mu: float) -> Iterator[str]:
-        """Why one more update by these steps would go over the budget.
+        """Why one more update by these steps would exceed the budget.
 
-        ``spent_mu`` is μ of all updates so far together; those of Gaussian noise add by squares.
+        ``spent_mu`` is μ of all updates so far; μ of Gaussian noise adds by squares.
         """
         if self.epsilon is None:
             return
@@ -143,9 +143,12 @@ class Minimum:
         if mu is None:
             yield f"spends at most ε = {self.epsilon:g} in all, which needs dp among the steps"
         elif spent_mu == inf:
-            yield "has answered without noise before; a budget needs a new beginning"
+            yield (
+                "has already sent an update without noise, which no epsilon can cover; use a new "
+                "node folder"
+            )
         elif epsilon_of(hypot(spent_mu, mu), self.delta) > self.epsilon:
-            yield f"has spent what it may: ε = {self.epsilon:g} in all"
+            yield f"has used up its privacy budget: ε = {self.epsilon:g} in all"
 
 
 def mu_of_update(steps: Sequence[Step]) -> float | None:

@@ -1,4 +1,4 @@
-"""A node's answer to a request: check it against the node's demands, then Algorithm 1."""
+"""A node's answer to a request: check it against the node's requirements, then Algorithm 1."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -43,7 +43,7 @@ class Update:
     n: int
 
 
-class Desk(Protocol):
+class StageStorage(Protocol):
     """Storage for a node's stage of a secure sum between two messages."""
 
     def read(self) -> Stage | None:
@@ -66,8 +66,8 @@ class ClientNode(Protocol):
     def answer(self, request: Request) -> Update | None:
         """The update to send."""
 
-    def desk(self, context: Context) -> AbstractContextManager[Desk]:
-        """The ledger, locked while the block runs: only one message uses it at a time."""
+    def stage_storage(self, context: Context) -> AbstractContextManager[StageStorage]:
+        """The storage, locked while the block runs: only one message uses it at a time."""
 
 
 def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) -> tuple[Step, ...]:

@@ -50,7 +50,7 @@ def _discreet(
         try:
             content = step(message, context, node_of(context))
         except (RefusalError, RoundError) as why:
-            log.info("kept out of this round: %s", why)
+            log.info("declined this round: %s", why)
             content = refusal(str(why))
         except UserError as error:
             log.error("cannot answer: %s", error)

@@ -20,11 +20,11 @@ class NodeSettings:
     Attributes:
         data: its measurements; read again in every round, so they may grow.
         user: the node's user, if the file has several.
-        server: address and port of the server's gate.
-        certificate: of the authority that signs the server's.
-        key: identifies the node to the server; created on the first start.
-        folder: for the ledger, the logs and Flower's files.
-        seed: for reproducible studies; by default the node's own secret.
+        server: address and port of the server's proxy.
+        certificate: certificate of the authority that signs the server's.
+        key: key that identifies the node to the server; created on the first start.
+        folder: folder for the ledger, the logs and Flower's files.
+        seed: seed for reproducible studies; by default the node's own secret.
     """
 
     # A user may be named by a number.

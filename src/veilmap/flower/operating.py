@@ -43,7 +43,7 @@ def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> 
     with held_privately(out, "run of veilmap (veilmap flower stop ends it)"):
         done = finished_rounds(out)
     if done:
-        say(f"going on after round {done}")
+        say(f"resuming after round {done}")
     while True:
         done = finished_rounds(out)
         ended = _followed(state, runs.submit(state, asdict(assignment)), say)
@@ -52,10 +52,10 @@ def operate(state: Path, assignment: Assignment, say: Callable[[str], None]) -> 
         vain = 0 if finished_rounds(out) > done else vain + 1
         if ended.sub_status != SubStatus.FAILED or vain == TRIES:
             raise UserError(
-                f"the run {ended.sub_status or 'ended'}: {ended.details or 'no reason given'}; the "
-                f"same command goes on from what {out} holds; logs: {ServerFolder(state).logs}"
+                f"the run {ended.sub_status or 'ended'}: {ended.details or 'no reason given'}; "
+                f"rerun the command to resume from {out}; logs: {ServerFolder(state).logs}"
             )
-        say(f"the run failed ({ended.details}); it goes on after round {finished_rounds(out)}")
+        say(f"the run failed ({ended.details}); restarting after round {finished_rounds(out)}")
 
 
 def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> RunStatus:
@@ -64,7 +64,7 @@ def _followed(state: Path, run_id: int, say: Callable[[str], None]) -> RunStatus
     def stop(*_: object) -> None:
         """Without it, ending the command or closing its terminal would leave the run going."""
         if not stopped.is_set():
-            say("stopping; what is finished stays")
+            say("stopping; finished rounds are kept")
             runs.stop(state, run_id)
         stopped.set()
 

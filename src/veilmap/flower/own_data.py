@@ -11,6 +11,7 @@ from veilmap.flower.refusal import RefusalError
 from veilmap.local_data import LocalData
 from veilmap.measurements import Measurements
 from veilmap.rounds import cumulative, cut_from
+from veilmap.wording import counted, listed
 
 UTM = (326, 327)  # the hundreds of their EPSG codes, north and south; the rest is the zone
 OwnRounds = Mapping[int, LocalData]  # the training data of each round, by t
@@ -45,9 +46,7 @@ def the_user(data: Measurements, wanted: str | None, source: Path) -> str:
     if wanted is None and len(data.users) == 1:
         return data.users[0]
     if wanted not in data.users:
-        asked = "say whose it is" if wanted is None else f"user {shown(wanted)} is not among them"
-        raise UserError(
-            f"{source} has the measurements of {len(data.users)} users; {asked}: [node] user = …, "
-            f"one of: {', '.join(sorted(data.users)[:8])}"
-        )
+        has = f"{source} has measurements of {counted(len(data.users), 'user')}"
+        which = "" if wanted is None else f", not of {shown(wanted)}"
+        raise UserError(f"{has}{which}; set [node] user to one of: {listed(sorted(data.users))}")
     return wanted

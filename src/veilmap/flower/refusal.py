@@ -2,4 +2,4 @@
 
 
 class RefusalError(Exception):
-    """The node does not answer; the text says which demand was not met and nothing of its data."""
+    """The node does not answer; the text says which requirement was not met and reveals no data."""

@@ -89,13 +89,13 @@ class Person:
         return respond(request, self.minimum, self.ledger, *data, NEVER_TOO_EARLY)[0]
 
     @contextmanager
-    def desk(self, context: Context) -> Iterator["ContextDesk"]:
+    def stage_storage(self, context: Context) -> Iterator["ContextStageStorage"]:
         """In Flower's own context: a simulated node gets one message at a time."""
-        yield ContextDesk(context)
+        yield ContextStageStorage(context)
 
 
 @dataclass(frozen=True)
-class ContextDesk:
+class ContextStageStorage:
     """A node's place in a secure sum, in Flower's context."""
 
     context: Context

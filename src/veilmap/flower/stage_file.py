@@ -27,7 +27,9 @@ class StageFile:
             content = parse_json(self.path.read_bytes())
             return from_record({name: _unpacked(name, value) for name, value in content.items()})
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise RoundError("the node lost its place in the sum; it keeps out") from None
+            raise RoundError(
+                "the node lost its state of the secure sum; it skips this round"
+            ) from None
 
     def write(self, stage: Stage) -> None:
         """Called before the answer is sent."""

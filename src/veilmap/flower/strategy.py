@@ -46,8 +46,8 @@ class Assignment:
         campaign: as text.
         out: the run folder on the server's machine.
         names: the file with the nodes' names, which may grow during a run.
-        nodes: a round waits until so many are connected.
-        sum_of: the fewest nodes in a secure sum.
+        nodes: number of connected nodes that a round waits for.
+        sum_of: smallest number of nodes in a secure sum.
         timeout_s: how long the server waits for answers.
         most_norm: the largest norm of an accepted update.
         most_points: the largest accepted number of points.

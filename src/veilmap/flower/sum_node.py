@@ -3,7 +3,7 @@
 from flwr.app import Context, Message, RecordDict
 
 from veilmap.flower.messages import ARRAYS, array_record, request_of
-from veilmap.flower.node import ClientNode, Desk, Update
+from veilmap.flower.node import ClientNode, StageStorage, Update
 from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.encoding import encode
 from veilmap.flower.secure.keys import PublicKeys
@@ -18,8 +18,8 @@ def on_advertise(message: Message, context: Context, node: ClientNode) -> Record
     request = request_of(message.content)
     node.consent(request)
     stage, keys = advertise(names_round(request), context.node_id)
-    with node.desk(context) as desk:
-        desk.write(stage)
+    with node.stage_storage(context) as storage:
+        storage.write(stage)
     return rows_record({context.node_id: keys.raw})
 
 
@@ -29,9 +29,9 @@ def on_share(message: Message, context: Context, node: ClientNode) -> RecordDict
     if threshold < node.minimum.nodes:
         raise RefusalError(f"takes part in sums of at least {node.minimum.nodes} nodes")
     everyone = {number: PublicKeys.of(row) for number, row in rows_of(message.content).items()}
-    with node.desk(context) as desk:
-        stage, sealed = share(_kept(desk), everyone, threshold)
-        desk.write(stage)
+    with node.stage_storage(context) as storage:
+        stage, sealed = share(_kept(storage), everyone, threshold)
+        storage.write(stage)
     return rows_record(sealed)
 
 
@@ -42,26 +42,26 @@ def on_mask(message: Message, context: Context, node: ClientNode) -> RecordDict:
     something they cannot answer, the sum would be this node's update.
     """
     request, sealed = request_of(message.content), rows_of(message.content)
-    with node.desk(context) as desk:
-        before = _kept(desk)
+    with node.stage_storage(context) as storage:
+        before = _kept(storage)
         if not isinstance(before, Shared) or before.roster.context != names_round(request):
             raise RoundError("the request is not the one that this sum began with")
         sent = node.answer(request) or Update(request.weights, 0)
         stage, masked = mask(before, encode(sent.weights - request.weights, sent.n), sealed)
-        desk.write(stage)
+        storage.write(stage)
     return RecordDict({ARRAYS: array_record(MASKED, masked)})
 
 
 def on_unmask(message: Message, context: Context, node: ClientNode) -> RecordDict:
     """Step 4: the shares that unmask the survivors' sum."""
-    with node.desk(context) as desk:
-        stage, shares = unmask(_kept(desk), set(rows_of(message.content)))
-        desk.write(stage)
+    with node.stage_storage(context) as storage:
+        stage, shares = unmask(_kept(storage), set(rows_of(message.content)))
+        storage.write(stage)
     return rows_record(shares)
 
 
-def _kept(desk: Desk) -> Stage:
-    stage = desk.read()
+def _kept(storage: StageStorage) -> Stage:
+    stage = storage.read()
     if stage is None:
-        raise RoundError("the node is in no secure sum; it keeps out")
+        raise RoundError("the node has not joined this secure sum; it skips this round")
     return stage

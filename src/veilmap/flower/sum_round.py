@@ -54,8 +54,8 @@ class SecureRound:
         keys = self._read(asked, lambda node, content: PublicKeys.of(rows_of(content)[node]))
         threshold = max(self._fewest, len(keys) // 2 + 1, math.ceil(STAYING * len(keys)))
         roster = Roster(names_round(self._request), keys, threshold)
-        told = rows_record({node: each.raw for node, each in keys.items()}, threshold)
-        sealed = self._exchange(SHARE, dict.fromkeys(keys, told))
+        everyone = rows_record({node: each.raw for node, each in keys.items()}, threshold)
+        sealed = self._exchange(SHARE, dict.fromkeys(keys, everyone))
         shared = self._read(sealed, lambda node, content: _rows_for({*keys} - {node}, content))
         self._roster, self._shared = roster, frozenset(shared)
         contents = {

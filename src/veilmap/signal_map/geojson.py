@@ -1,4 +1,4 @@
-"""GeoJSON (RFC 7946): one square per grid cell, in WGS 84 degrees, with its dBm."""
+"""GeoJSON (RFC 7946): one square per pixel of the raster, in WGS 84 degrees, with its dBm."""
 
 import json
 from typing import Any

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 
 from veilmap.errors import UserError, shown
+from veilmap.wording import listed
 
 NO_COLUMN = "none"
 FILE = "file"  # of several files: the name of the file of a row
@@ -32,7 +33,7 @@ _SHOWN = 12  # columns named in an error
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's names of the columns; those not given are guessed from common names.
+    """Column names that the user gives; the others are guessed from common names.
 
     Attributes:
         user: the user; "none" treats all rows as one user's, "file" makes each file of a folder
@@ -40,9 +41,9 @@ class Columns:
         time: the time; text, or seconds to nanoseconds since 1970.
         lat: latitude in degrees.
         lon: longitude in degrees.
-        signal: RSRP (or another strength) in dBm.
-        accuracy: of the position, in metres; "none" leaves it unknown.
-        cell_column: the cell; "none" takes all rows as one cell's.
+        signal: RSRP (or another signal strength) in dBm.
+        accuracy: accuracy of the position, in metres; "none" leaves it unknown.
+        cell_column: the cell; "none" treats all rows as one cell's.
     """
 
     user: str | None = None
@@ -63,7 +64,7 @@ class Columns:
         lacking = [lack for _, lack in matches.values() if lack]
         if lacking:
             raise UserError(
-                f"{source} has no column {', none '.join(lacking)}; it has: {_list(header)}"
+                f"{source} has no column {', none '.join(lacking)}; it has: {_names(header)}"
             )
         roles = {role: name for role, (name, _) in matches.items()}
         for one, other in combinations(("time", "lat", "lon", "signal"), 2):
@@ -109,6 +110,5 @@ def _plain(name: str) -> str:
     return re.sub(r"\(.*?\)|[^a-z0-9]", "", name.lower())
 
 
-def _list(header: Sequence[str]) -> str:
-    names = ", ".join(name[:30] for name in header[:_SHOWN])
-    return names + (", …" if len(header) > _SHOWN else "")
+def _names(header: Sequence[str]) -> str:
+    return listed([name[:30] for name in header], _SHOWN)

@@ -71,7 +71,7 @@ def _of_file(path: Path, name: str, folder: Path) -> Iterator[Piece]:
     """A file of a folder, or the members if it is an archive; errors are kept with the piece."""
     try:
         if not path.is_file():
-            raise UserError(f"{name} is no regular file; leave it out of the folder")
+            raise UserError(f"{name} is not a regular file; leave it out of the folder")
         if not path.resolve().is_relative_to(folder.resolve()):
             raise UserError(f"{name} is a link that leads out of the folder; copy the file there")
         archive = _archive(Piece(name, path))

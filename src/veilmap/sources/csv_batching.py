@@ -47,7 +47,7 @@ def join(batch: Sequence[Piece]) -> tuple[Piece, pl.DataFrame]:
 
 
 def are_alike(texts: pl.DataFrame, roles: Roles, rows: int, numbers: Sequence[str]) -> bool:
-    """Whether every row is so plain that it is read in the same way in any company."""
+    """Whether every row is so plain that it is read in the same way beside any other rows."""
     if texts.height != rows:
         return False
     names = {role: name for role, name in roles.items() if name is not None and name != FILE}

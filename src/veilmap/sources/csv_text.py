@@ -20,14 +20,14 @@ def dialect(piece: Piece) -> dict[str, Any]:
     """How polars is to read the file.
 
     Raises:
-        UserError: the first 64 KB show that it is no CSV, or one that would be misread.
+        UserError: the first 64 KB show that it is not CSV, or would be misread.
     """
     text = _decode(piece)
     header_line = text.splitlines()[0]
     delimiter = max(DELIMITERS, key=header_line.count)
     if delimiter not in header_line:
         raise UserError(
-            f"{piece.name} is no table: it has one single column; columns must be separated by a "
+            f"{piece.name} is not a table: it has a single column; columns must be separated by a "
             "comma, semicolon, tab or '|' and named in the first line"
         )
     _refuse_bad_header(header_line, delimiter, piece.name)

@@ -23,14 +23,14 @@ class Format:
     Rows without a radio technology are kept, as in any other table.
 
     Attributes:
-        name: as people call it.
+        name: the format's common name.
         signature: the columns by which it is recognised.
-        columns: which column plays which role; among them may be derived ones.
+        columns: the column of every role; it may be a derived one.
         optional: columns that some versions lack; they are then empty.
-        derived: further columns, made of the file's.
+        derived: further columns, computed from those of the file.
         radio: the column with the radio technology; only LTE and 5G have RSRP.
-        neighbour: which rows are of a cell that did not serve the phone.
-        one_file_per_upload: whether the file says which rows belong together.
+        neighbour: condition for rows of a cell that did not serve the phone.
+        one_file_per_upload: whether every file is one upload.
     """
 
     name: str

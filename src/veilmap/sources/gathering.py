@@ -18,7 +18,7 @@ from veilmap.sources.format import Document
 from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, in_memory, readable
-from veilmap.wording import counted
+from veilmap.wording import counted, listed
 
 # The first character of a document → its reader; anything else is a table.
 DOCUMENTS: dict[bytes, Document] = {b"<": radiocells, b"{": geosubmit, b"[": geosubmit}
@@ -149,9 +149,8 @@ def _reason(name: str, error: UserError) -> str:
 def _nothing(path: Path, left_out: list[tuple[str, str]]) -> UserError:
     if not left_out:
         return UserError(f"{path.name} holds no file; give one with measurement files")
-    named = "; ".join(f"{file}: {reason}" for file, reason in left_out[:_SHOWN])
-    more = "; …" if len(left_out) > _SHOWN else ""
+    named = listed([f"{file}: {reason}" for file, reason in left_out], _SHOWN, "; ")
     return UserError(
-        f"cannot read {counted(len(left_out), 'file')} of {path.name} ({named}{more}); "
+        f"cannot read {counted(len(left_out), 'file')} of {path.name} ({named}); "
         "give measurement files"
     )

@@ -94,7 +94,7 @@ def _part(whole: Any, key: str, kind: type, place: str) -> Any:
     if not isinstance(whole, dict):
         raise _wrong(place, dict, whole)
     if key == "items" and key not in whole:
-        raise UserError(f"{place} is JSON without 'items', so no Geosubmit file; leave it out")
+        raise UserError(f"{place} is JSON without 'items' and not a Geosubmit file; leave it out")
     part = whole.get(key)
     if part is None:
         return kind()

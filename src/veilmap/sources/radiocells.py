@@ -128,7 +128,7 @@ class _Log:
     def _open(self, element: str, attributes: dict[str, str]) -> None:
         if element != "logfile":
             raise UserError(
-                f"{self._name} is XML and no Radiocells log (it begins with <{element[:30]}>); "
+                f"{self._name} is XML but not a Radiocells log (it begins with <{element[:30]}>); "
                 "leave it out"
             )
         self._device = " ".join(attributes.get(each, "") for each in DEVICE).strip()

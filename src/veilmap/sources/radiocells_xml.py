@@ -89,7 +89,7 @@ def _write_zip(files: dict[str, bytes], out: Path) -> None:
 def _write_folder(files: dict[str, bytes], out: Path) -> None:
     """Under a temporary name first, so that a folder is whole or not there."""
     if out.exists():
-        raise UserError(f"{out} is already there; choose a new folder")
+        raise UserError(f"{out} already exists; choose a new folder")
     with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as part:

@@ -18,11 +18,11 @@ class Reading:
     A row that lacks a value passes the filter on that value.
 
     Attributes:
-        timezone: of times without an offset, and of midnight, at which days begin; by default that
-            stored in a file of veilmap, or UTC.
-        time_format: of the times, such as "%d.%m.%Y %H:%M:%S"; guessed when not given.
+        timezone: time zone of times without an offset, and of the midnights at which days begin;
+            by default the one stored in the file by veilmap, else UTC.
+        time_format: format of the times, such as "%d.%m.%Y %H:%M:%S"; guessed by default.
         max_accuracy_m: leave out positions known to be less accurate than this, in metres.
-        since: leave out earlier rows, such as those before 2017-08-30.
+        since: leave out rows before this time, such as 2017-08-30.
         until: leave out rows at or after this time.
         box: west, south, east, north in degrees; leave out rows outside.
         drop_invalid: leave out invalid rows, counted by kind, instead of refusing the file.

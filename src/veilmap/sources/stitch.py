@@ -28,15 +28,15 @@ _ENDS = ("start_lat", "start_lon", "end_lat", "end_lon")
 
 @dataclass(frozen=True)
 class Stitching:
-    """When files are one user's, and which users are kept.
+    """Criteria by which files belong to one user, and by which a user is kept.
 
     The paper gives Z = 1 mile and says "a sufficiently high number of measurements per week" over
     "several weeks"; our numbers for the two are guesses.
 
     Attributes:
-        distance_m: Z, how far apart two starts, and two ends, may lie, in metres on the ground.
-        min_weeks: a kept user has measurements in at least so many weeks.
-        min_per_week: and in those weeks at least so many on average.
+        distance_m: Z, largest distance between two starts, and between two ends, in metres.
+        min_weeks: minimum number of weeks with measurements of a kept user.
+        min_per_week: minimum average number of measurements in those weeks.
     """
 
     distance_m: float = MILE_M
@@ -69,7 +69,7 @@ class SyntheticUser:
 
 @dataclass(frozen=True)
 class Stitched:
-    """The rows with their synthetic users, and how these were found.
+    """The rows with their synthetic users, and counts of the steps.
 
     ``table`` is what ``Measurements.of`` takes; its users are "1", "2", … by first appearance, and
     "0" for the background. A file with rows of two cells counts once in each.

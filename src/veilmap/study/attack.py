@@ -16,7 +16,7 @@ from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
-from veilmap.errors import UserError, shown
+from veilmap.errors import UserError, refuse_several, shown
 from veilmap.federation.map_family import MapFamily, flat_change
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
@@ -35,6 +35,7 @@ from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
+from veilmap.wording import listed
 
 
 def attack(
@@ -77,8 +78,7 @@ def attack(
     Raises:
         UserError: the transcript, the data or a setting do not allow it.
     """
-    if settings is not None and keywords:
-        raise UserError("attack takes settings or keywords, not both")
+    refuse_several("attack", settings=settings, keywords=keywords)
     settings = AttackSettings.of(**keywords) if settings is None else settings
     torch_device(device)  # before anything is read, which may take long
     folder = None if out is None else AttackFolder(out)
@@ -293,8 +293,7 @@ def _user(entries: Sequence[Entry], target: str | None, evidence: Evidence) -> s
         )
     densest = [user for user, _ in points.most_common()]
     if target is not None and target not in points:
-        why, more = _why_unseen(target, evidence), ", …" if len(densest) > 8 else ""
-        raise UserError(f"{why}; choose one of: {', '.join(densest[:8])}{more}")
+        raise UserError(f"{_why_unseen(target, evidence)}; choose one of: {listed(densest)}")
     return densest[0] if target is None else target
 
 

@@ -35,23 +35,23 @@ class DlgSettings:
     """The options of Algorithm 2.
 
     Attributes:
-        start: where it starts: at random places in the area, at random centres of a grid of 350 m,
-            at the previous round's result (initially the area's middle), or at the true centroid
-            plus noise (an oracle: no server knows it).
-        starts: how many starts per update; the one with the best cosine counts. Only one with
-            start previous.
+        start: starting location: random in the area, a random square's centre in a grid of 350 m,
+            the previous round's result (at first the area's middle), or the true centroid plus
+            noise (an oracle: no server knows it).
+        starts: number of starts per update; the one with the best cosine counts. With start
+            previous there is only one.
         start_noise_m: standard deviation of the noise around the true centroid, in metres.
         optimiser: sgd as the algorithm is written, or adam.
         attack_rate: η of the attack; by default 0.02 for adam and 100 for sgd, because the
             gradients are of the order of 1e-3.
         max_iterations: m; the paper's is 400,000.
-        still_m: the location rests while it moves less than so many metres in an iteration; ten
+        still_m: the location rests while it moves less than this per iteration, in metres; ten
             such iterations in a row end the attack.
-        circling_m: end the attack when the mean location over 500 iterations is less than so many
-            metres from that over the previous 500; by default it goes on.
+        circling_m: end the attack when the mean location over 500 iterations is less than this
+            from that over the previous 500, in metres; by default it continues.
         label_dbm: the dummy label at the start; by default the public mean, or -95.
-        weights: where the gradients are compared, before the update or after it.
-        precision: double as in the reference, or single, which is faster.
+        weights: compare gradients at the weights before or after the update.
+        precision: double, as in the reference, or single, which is faster.
     """
 
     start: StartName = "random"
@@ -117,8 +117,8 @@ class Who:
             ``mine:depth=3``; one text may name several, with commas between them.
         target: the user; by default the one with the most points.
         secure_aggregation: the server sees only the weighted sum of each round.
-        every: attack only every so many rounds of the user, from the first; all by default.
-        seed: of random starts and of the random baseline.
+        every: attack every Nth round of the user, from the first; by default all.
+        seed: seed of the random starts and baseline.
     """
 
     # A user may be named by a number.

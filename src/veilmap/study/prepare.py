@@ -17,6 +17,7 @@ from veilmap.rounds import by_user, cumulative, cut, parse_interval, pooled
 from veilmap.streams import stream
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
+from veilmap.wording import listed
 
 # Of the training data, for defences that learn from a public sample: the larger of the two shares
 # from which the paper's App. B lets an attacker learn the mean signal.
@@ -109,7 +110,7 @@ def refuse_strangers(wanted: Iterable[str], users: Iterable[str], fate: str) -> 
     if strangers:
         raise UserError(
             f"user {shown(strangers[0])} is to {fate} and has no training data in the cell; "
-            f"choose from: {', '.join(sorted(users)[:8])}"
+            f"choose one of: {listed(sorted(users))}"
         )
 
 

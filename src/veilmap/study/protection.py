@@ -19,10 +19,10 @@ class Protection:
     """What phones do before they send.
 
     Attributes:
-        defence: the steps in their order, of diverse, farthest, random, geoind, gan, dp and those
-            of installed packages (see veilmap methods), each with its settings after a colon:
-            farthest:eps_m=50,num=20 dp:epsilon=100. What they are: docs/defences.md.
-        defended: the users whose phones apply them; by default all.
+        defence: defence steps in order: diverse, farthest, random, geoind, gan, dp, or those of
+            installed packages (see veilmap methods), with settings after a colon:
+            farthest:eps_m=50,num=20 dp:epsilon=100. See docs/defences.md.
+        defended: users whose phones apply them; by default all.
     """
 
     # A user may be named by a number.

@@ -17,9 +17,9 @@ class Robustness:
 
     Attributes:
         most_norm: the largest norm of an accepted update; by default any finite one.
-        broken: users whose phones are simulated to send garbage in place of their update, each
-            with its kind, of nan, inf, shape, huge (a million times as long) and flipped (ten
-            times as long, the other way): 3=nan 5=flipped.
+        broken: users with simulated faulty phones, each with its kind of fault: nan, inf, shape,
+            huge (an update a million times as long) or flipped (ten times as long, in the opposite
+            direction), such as 3=nan 5=flipped.
     """
 
     most_norm: float | None = None

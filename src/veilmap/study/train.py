@@ -9,7 +9,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from veilmap.errors import UserError
+from veilmap.errors import UserError, refuse_several
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
@@ -100,8 +100,8 @@ def train(
     Raises:
         UserError: a setting or the data do not allow a run, or training diverged.
     """
-    if (settings is not None) + bool(keywords) + isinstance(data, Prepared) > 1:
-        raise UserError("train takes settings, or keywords, or prepared data, not two of them")
+    prepared = isinstance(data, Prepared)
+    refuse_several("train", settings=settings, keywords=keywords, prepared_data=prepared)
     on = torch_device(device)
     trainer = OnThreads(cpu_count()) if device == "cpu" else OnDevice(on)
     folder = None if out is None else RunFolder(out)
@@ -162,7 +162,7 @@ def _refuse_diverged(record: RoundRecord, plan: Plan) -> None:
     elif not isfinite(record.rmse_past_db or 0):
         why = f"RMSE {record.rmse_past_db} on earlier rounds"
     elif NOT_FINITE in honest and not record.users:
-        why = f"nobody has an update to take: {NOT_FINITE}"
+        why = f"no update is usable: {NOT_FINITE}"
     else:
         return
     steps = ", ".join(as_text(step) for step in plan.defence.steps)

@@ -14,7 +14,7 @@ from veilmap.errors import UserError, shown
 from veilmap.measurements import Measurements
 from veilmap.metrics.transport import emd_m
 from veilmap.streams import stream
-from veilmap.wording import counted
+from veilmap.wording import counted, listed
 
 EVERYBODY = "all"
 TARGET = "target"
@@ -129,8 +129,8 @@ def _known(data: Measurements, user: str) -> str:
     fitting = [each for each in data.users if each.startswith(user)]
     if len(fitting) != 1:
         raise UserError(
-            f"target {shown(user)} is {len(fitting)} users of the cell; choose one of: "
-            f"{', '.join(data.users[:8])}"
+            f"target {shown(user)} matches {counted(len(fitting), 'user')} of the cell; choose one "
+            f"of: {listed(data.users)}"
         )
     return fitting[0]
 

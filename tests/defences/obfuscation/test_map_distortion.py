@@ -18,16 +18,16 @@ def some_records(n=200, seed=0):
 
 
 def by_brute_force(original, obfuscated, grid):
-    """The same definition, cell by cell and point by point."""
+    """The same definition, square by square and point by point."""
     weighted, weights = 0.0, 0.0
     for x in grid.x.tolist():
         for y in grid.y.tolist():
-            (m, q), (new, _) = (cell(each, x, y, grid) for each in (original, obfuscated))
+            (m, q), (new, _) = (square(each, x, y, grid) for each in (original, obfuscated))
             weighted, weights = weighted + q * (new - m) ** 2, weights + q
     return weighted / weights
 
 
-def cell(records, x, y, grid):
+def square(records, x, y, grid):
     records = records.numpy()
     away = (records[:, :2] - (x, y)) / grid.bandwidth
     kernel = np.exp(-(away**2).sum(1) / 2)
@@ -46,7 +46,7 @@ def test_labels_that_shift_by_c_cost_c_squared_where_data_is(shift):
 
 
 @pytest.mark.parametrize("grid", [GRID, MapGrid(GRID.x + 0.4, GRID.y - 0.2, (0.1, 0.3))])
-def test_it_is_the_definition_cell_by_cell(grid):
+def test_it_is_the_definition_square_by_square(grid):
     original, obfuscated = some_records(30), some_records(30, seed=1)
     found = float(map_distortion(original, obfuscated, grid))
     assert found == pytest.approx(by_brute_force(original, obfuscated, grid), rel=1e-5)
@@ -70,16 +70,16 @@ def test_positions_that_trade_places_cost_something():
     assert map_distortion(records, torch.cat([records.flip(0)[:, :2], records[:, 2:]], 1), GRID) > 0
 
 
-def test_the_grid_covers_the_area_with_one_cell_of_bandwidth():
-    """An area of any size has sides √12 in its own scale; the first centre is half a cell in."""
+def test_the_grid_covers_the_area_with_one_square_of_bandwidth():
+    """An area of any size has sides √12 in its own scale; the first centre is half a square in."""
     side = np.sqrt(12)
     assert GRID.bandwidth == pytest.approx([side / 20] * 2)
     for centres in (GRID.x, GRID.y):
         np.testing.assert_allclose(centres[[0, -1]], [-side * 19 / 40, side * 19 / 40], rtol=1e-5)
 
 
-def test_each_axis_has_its_own_cells():
-    """Two units by four: cells of 0.1 by 0.2, the first centres half of that from the corner."""
+def test_each_axis_has_its_own_squares():
+    """Two units by four: squares of 0.1 by 0.2, the first centres half of that from the corner."""
     grid = MapGrid.of_area(StandardArea(torch.tensor([-1.0, -2.0]), torch.tensor([1.0, 2.0])))
     assert grid.bandwidth == pytest.approx((0.1, 0.2))
     np.testing.assert_allclose(grid.x[[0, -1]], [-0.95, 0.95], rtol=1e-5)

@@ -103,13 +103,13 @@ def test_a_lost_ca_key_is_named_when_it_is_needed(tmp_path):
     obtain(tmp_path, [])
     (tmp_path / "server.pem").unlink()
     (tmp_path / "ca.key").unlink()
-    with pytest.raises(UserError, match=r"ca\.key is no readable key"):
+    with pytest.raises(UserError, match=r"ca\.key is not a readable key"):
         obtain(tmp_path, [])
 
 
 def test_a_certificate_file_of_something_else_is_named(tmp_path):
     (tmp_path / "ca.pem").write_text("something else")
-    with pytest.raises(UserError, match=r"ca\.pem is no readable certificate"):
+    with pytest.raises(UserError, match=r"ca\.pem is not a readable certificate"):
         obtain(tmp_path, [])
 
 

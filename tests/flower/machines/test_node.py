@@ -17,7 +17,7 @@ def test_what_is_no_ca_is_refused(tmp_path, content):
     ca = tmp_path / "ca.pem"
     if content is not None:
         ca.write_text(content)
-    with pytest.raises(UserError, match=r"ca\.pem is no CA certificate; ask the operator"):
+    with pytest.raises(UserError, match=r"ca\.pem is not a CA certificate; ask the operator"):
         join(
             NodeSettings(tmp_path / "data.csv", certificate=ca, folder=tmp_path / "node"), {}, print
         )

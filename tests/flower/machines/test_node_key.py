@@ -53,13 +53,13 @@ def test_a_key_of_another_kind_is_refused(tmp_path):
             serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
         )
     )
-    with pytest.raises(UserError, match="no public key of a node"):
+    with pytest.raises(UserError, match="not a node's public key"):
         load_public(tmp_path / "other.pub")
 
 
 def test_a_key_file_of_something_else_is_refused(tmp_path):
     (tmp_path / "node.key").write_text("something else")
-    with pytest.raises(UserError, match="no EC key in OpenSSH's format"):
+    with pytest.raises(UserError, match="not an EC key in OpenSSH's format"):
         obtain(tmp_path / "node.key")
 
 

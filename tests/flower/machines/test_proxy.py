@@ -11,16 +11,16 @@ from starlette.responses import Response
 
 from tests.flower.machines.loopback import LIMIT_S
 from tests.flower.machines.serving import served
-from veilmap.flower.machines import proxy as gate_module
+from veilmap.flower.machines import proxy as proxy_module
 from veilmap.flower.machines.certificates import obtain
 from veilmap.flower.machines.ports import LOOPBACK, free_port
-from veilmap.flower.machines.proxy import PATHS, gate
+from veilmap.flower.machines.proxy import PATHS, make_proxy
 
 LARGEST = 1_000_000
 
 
 class Door(NamedTuple):
-    """The gate at a socket, and the requests that came through it."""
+    """The proxy at a socket, and the requests that came through it."""
 
     port: int
     trust: ssl.SSLContext
@@ -64,7 +64,7 @@ def open_door(keys):
     trust = ssl.create_default_context(cafile=keys.ca)
     with (
         served(superlink, keys) as port,
-        served(gate(f"https://127.0.0.1:{port}", trust, LARGEST), keys) as outside,
+        served(make_proxy(f"https://127.0.0.1:{port}", trust, LARGEST), keys) as outside,
     ):
         yield Door(outside, trust, came)
 
@@ -165,7 +165,7 @@ def test_a_body_of_the_largest_size_passes(door):
 
 def test_a_superlink_that_is_away_is_answered_with_try_again(keys):
     trust = ssl.create_default_context(cafile=keys.ca)
-    with served(gate(f"https://127.0.0.1:{free_port()}", trust), keys) as port:
+    with served(make_proxy(f"https://127.0.0.1:{free_port()}", trust), keys) as port:
         assert Door(port, trust, []).post("/v1/fleet/pull-messages").status_code == 503
 
 
@@ -178,14 +178,14 @@ def test_a_superlink_of_another_ca_gets_nothing(keys, tmp_path):
     trust = ssl.create_default_context(cafile=keys.ca)
     with (
         served(thief, obtain(tmp_path, [])) as port,
-        served(gate(f"https://127.0.0.1:{port}", trust), keys) as outside,
+        served(make_proxy(f"https://127.0.0.1:{port}", trust), keys) as outside,
     ):
         assert Door(outside, trust, []).post("/v1/fleet/pull-messages").status_code == 503
     assert "http" not in came
 
 
 def test_a_body_that_comes_too_slowly_is_given_up(door, monkeypatch):
-    monkeypatch.setattr(gate_module, "LONGEST_REQUEST_S", 0.2)
+    monkeypatch.setattr(proxy_module, "LONGEST_REQUEST_S", 0.2)
     request = (
         b"POST /v1/fleet/push-object HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx"
     )

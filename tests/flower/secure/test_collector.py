@@ -39,7 +39,7 @@ def round_without(nodes, *, from_step):
 def test_at_every_step_the_threshold_may_stay_and_no_fewer(step):
     revealed, plain = round_without(IDS[:2], from_step=step)
     assert revealed == plain
-    with pytest.raises(RoundError, match=r"2 of 5 nodes, and 3 are demanded|a sum of 2 nodes"):
+    with pytest.raises(RoundError, match=r"2 of 5 nodes, and 3 are required|a sum of 2 nodes"):
         round_without(IDS[:3], from_step=step)
 
 

@@ -111,7 +111,7 @@ def test_nodes_that_were_shown_different_rosters_do_not_understand_each_other(di
 def test_with_fewer_letters_than_the_threshold_a_node_sends_nothing(shared):
     me, other, *_ = shared.nodes
     letters = {other: shared.letters[other][me]}
-    with pytest.raises(RoundError, match="2 of 5 nodes, and 3 are demanded"):
+    with pytest.raises(RoundError, match="2 of 5 nodes, and 3 are required"):
         mask(shared.states[me], shared.vectors[me], letters)
 
 
@@ -193,7 +193,7 @@ def test_a_sum_without_the_nodes_own_vector_is_refused(masked):
 
 
 def test_a_sum_of_fewer_than_the_threshold_is_refused(masked):
-    with pytest.raises(RoundError, match="a sum of 2 nodes is asked for, and 3 are demanded"):
+    with pytest.raises(RoundError, match="a sum of 2 nodes is asked for, and 3 are required"):
         unmask(masked.states[masked.nodes[0]], masked.nodes[:2])
 
 

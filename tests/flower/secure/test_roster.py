@@ -73,7 +73,7 @@ def test_every_part_of_the_roster_changes_its_digest(five):
 
 def test_fewer_than_the_threshold_and_strangers_are_refused(five):
     five.check_enough([1, 3, 5], "the list")
-    with pytest.raises(RoundError, match="the list has 2 of 5 nodes, and 3 are demanded"):
+    with pytest.raises(RoundError, match="the list has 2 of 5 nodes, and 3 are required"):
         five.check_enough([1, 3, 3], "the list")
     with pytest.raises(RoundError, match=r"did not advertise: \[2\]"):
         five.check_enough([1, 2, 3], "the list")

@@ -5,7 +5,7 @@ from veilmap import AttackInput, Header, Reconstruction
 
 @dataclass(frozen=True)
 class Middle:
-    """Guess the middle of the area, as one may who has seen no update."""
+    """Guess the middle of the area, without looking at any update."""
 
     east_m: float = 0.0
 

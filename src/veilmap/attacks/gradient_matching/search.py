@@ -10,7 +10,7 @@ from veilmap.errors import out_of_range
 
 @dataclass(frozen=True)
 class Search:
-    """DLG at its limit.
+    """Find the global optimum of DLG's objective by a grid and local searches.
 
     Attributes:
         inside: search only inside the area, which the server knows; by default also around it,

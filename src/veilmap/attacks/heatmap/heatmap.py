@@ -22,15 +22,16 @@ SignName = Literal["one", "both"]
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Least squares on a grid of squares that become smaller where the mass is.
+    """Least squares for the density of the batch, on squares that are refined where it has mass.
 
     Attributes:
-        grid_cells: about how many squares the first grid has, over the whole area.
-        finest_m: squares with mass are quartered until their side is at most so many metres.
-        linearise: where the tangent is taken; by default what explains the update best.
-        sign: whether residuals have ``one`` sign or ``both``; by default what explains it best.
-        close: a linearisation is also tried on small squares if it leaves at most so many times
-            more unexplained on the first grid than the best; 1 tries the best alone, in less time.
+        grid_cells: approximate number of squares of the first grid, which covers the area.
+        finest_m: side at which squares with mass are no longer quartered, in metres.
+        linearise: weights at which the tangent is taken; by default those that explain the update
+            best.
+        sign: whether residuals have one sign or both; by default what explains the update best.
+        close: refine every linearisation whose unexplained part on the first grid is at most this
+            many times that of the best; 1 refines the best alone and is fastest.
     """
 
     grid_cells: int = 1000

@@ -52,16 +52,16 @@ def run_(
     Args:
         state: the folder of a running server.
         out: folder for the model, the transcript, the settings and the results.
-        first: when round 1 begins, such as 2024-01-01; UTC unless it says otherwise.
+        first: when round 1 begins, such as 2024-01-01; in UTC unless it has an offset.
         rounds: the number of rounds.
         secure_aggregation: let the server see sums only.
-        nodes: a round waits until so many nodes are connected.
-        sum_of: the fewest nodes in a secure sum.
+        nodes: number of connected nodes that a round waits for.
+        sum_of: smallest number of nodes in a secure sum.
         timeout: how long a round waits for answers, in seconds.
         most_norm: the largest norm of an accepted update; by default 100 plus what the noise of a
             proposed dp adds.
         test: the operator's own measurements, for the RMSE after each round.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
     RunFolder(out).refuse_finished(way_out="")
@@ -107,9 +107,9 @@ def _conclude(out: Path, campaign: Campaign) -> None:
 
 
 def _rounds(history: list[dict[str, Any]], secure: bool) -> Table:
-    told = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
+    rows = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
     for each in history:
         rmse = "-" if each["rmse_db"] is None else f"{each['rmse_db']:.2f}"
         sent = "sum" if secure and each["users"] else str(len(each["users"]))
-        told.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
-    return told
+        rows.add_row(str(each["round"]), str(each["asked"]), sent, f"{each['n']:,}", rmse)
+    return rows

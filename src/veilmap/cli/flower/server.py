@@ -12,16 +12,16 @@ from veilmap.wording import counted
 def serve_(
     state: Path, *, host: list[str] | None = None, listen: str = str(LISTEN), port: int = PORT
 ) -> None:
-    """Run the server until Ctrl-C: Flower's SuperLink, and the gate for nodes.
+    """Run the server until Ctrl-C: Flower's SuperLink, and the proxy that nodes connect to.
 
     The first start creates the certificates; give keys/ca.pem of the folder to the nodes.
 
     Args:
         state: the folder for the server's keys, database and logs.
         host: the names and addresses under which nodes reach this machine, for the certificate.
-        listen: address and port of the gate. The default is this machine only; 0.0.0.0:9092 opens
-            the gate, and nothing else, to the network.
-        port: of the SuperLink, on the loopback address, for the operator's commands.
+        listen: address and port of the proxy. The default is this machine only; 0.0.0.0:9092 opens
+            the proxy, and nothing else, to the network.
+        port: port of the SuperLink, on the loopback address, for the operator's commands.
     """
     serve(state, say, hosts=host or [], port=port, listen=Address.parse(listen))
 
@@ -39,11 +39,11 @@ def admit_(state: Path, key: Path, *, name: str) -> None:
 
 
 def expel_(state: Path, name: str) -> None:
-    """Expel a node for good.
+    """Permanently expel a node.
 
     Args:
         state: the server's folder.
-        name: under which the node was admitted.
+        name: the name under which the node was admitted.
     """
     admission.expel(state, name)
     say(f"expelled {name}; its key is not admitted again")

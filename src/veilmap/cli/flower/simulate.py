@@ -47,16 +47,16 @@ def simulate_(
 ) -> None:
     """Train as "veilmap train" does, with a Flower node per user on a Ray cluster.
 
-    It gives the same map at a higher cost, given in docs/flower.md.
+    It gives the same map at a higher cost (see docs/flower.md).
 
     Args:
         data: a measurement file, or a simulated world: campus or london.
         out: folder for the model, the transcript, the settings and the results.
-        cluster: the address of a Ray cluster, such as auto; by default one is started on this
-            machine for the run.
-        cpus: cores of a cluster that is started; by default all.
+        cluster: the address of a Ray cluster, such as auto; by default a cluster is started on
+            this machine for the run.
+        cpus: number of cores for a cluster that is started; by default all.
         secure_aggregation: let the server see sums only.
-        config: settings file (TOML) under the options given here.
+        config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
     RunFolder(out).refuse_finished(way_out="")
@@ -64,7 +64,7 @@ def simulate_(
     prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
     say(
         f"{counted(len(prepared.users), 'node')}, {counted(len(prepared.rounds), 'round')}; "
-        "Ray takes some seconds"
+        "starting Ray takes some seconds"
     )
     logging.getLogger("flwr").setLevel(logging.ERROR)
     journal = simulate(

@@ -56,11 +56,11 @@ def count_pairs(
 ) -> Indices:
     """How many points of tree ``a[i]`` on the left and ``b[i]`` on the right are within reach.
 
-    Pairs of points, that is; distances of exactly ``reach_m`` count. The count of a question
-    ends once it is ``enough``, so a larger one is only known to be at least that.
+    It counts pairs of points; distances of exactly ``reach_m`` count. Counting stops at
+    ``enough``, so a larger result is only a lower bound.
 
-    Exact to the last bit: rounding keeps order, so the distances between boxes, calculated as
-    those between points are, never lie on the wrong side of them.
+    Exact to the last bit: rounding keeps order, so distances between boxes, computed in the same
+    way as those between points, never lie on the wrong side of them.
     """
     found = np.zeros(len(a), np.int64)
     enough = np.broadcast_to(enough, found.shape)

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from veilmap.defences.clustering.box_trees import BoxTrees, Floats, count_pairs
-from veilmap.defences.clustering.cell_grid import OFFSETS, OFFSETS_ONE_WAY, CellGrid
+from veilmap.defences.clustering.square_grid import OFFSETS, OFFSETS_ONE_WAY, SquareGrid
 from veilmap.errors import UserError, out_of_range, refuse
 
 Flags = NDArray[np.bool_]
@@ -26,44 +26,44 @@ def dbscan(xy_m: Floats, eps_m: float, min_points: int) -> Labels:
     one, may belong to each cluster that it touches: it gets the lowest number, as in scikit-learn.
     Other points are noise.
 
-    The way (Gunawan 2013; de Berg, Gunawan, Roeloffzen 2017): cells in which any two points are
-    neighbours are clusters already if they are crowded, and are joined when their nearest core
-    points are neighbours. Neighbours are never listed: at 200 m they would be everybody.
+    The method (Gunawan 2013; de Berg, Gunawan, Roeloffzen 2017): any two points of a square are
+    neighbours, so a crowded square is a cluster already, and squares are joined if their nearest
+    core points are neighbours. Neighbours are never listed: at 200 m they would be all points.
     """
     refuse(_faults(xy_m, eps_m, min_points))
     labels = np.full(len(xy_m), NOISE, np.int64)
     if len(xy_m) == 0:
         return labels
-    grid = CellGrid.of(xy_m, eps_m)
+    grid = SquareGrid.of(xy_m, eps_m)
     is_core = _is_core(xy_m, grid, eps_m, min_points)
     if is_core.any():
         core = grid.part(is_core)
-        trees = BoxTrees.of(xy_m[is_core], core.cell)
-        cluster = _by_first_point(_joined(core, trees, eps_m), core.cell)
-        labels[is_core] = cluster[core.cell]
+        trees = BoxTrees.of(xy_m[is_core], core.square)
+        cluster = _by_first_point(_joined(core, trees, eps_m), core.square)
+        labels[is_core] = cluster[core.square]
         others = grid.rows(~is_core)
-        key = grid.key[grid.cell[others]]
+        key = grid.key[grid.square[others]]
         labels[others] = _touched(xy_m[others], key, core, trees, cluster, eps_m)
     return labels
 
 
-def _is_core(xy_m: Floats, grid: CellGrid, eps_m: float, min_points: int) -> Flags:
-    is_core: Flags = (np.bincount(grid.cell) >= min_points)[grid.cell]
+def _is_core(xy_m: Floats, grid: SquareGrid, eps_m: float, min_points: int) -> Flags:
+    is_core: Flags = (np.bincount(grid.square) >= min_points)[grid.square]
     unsure = grid.rows(~is_core)
     if len(unsure) == 0:
         return is_core
-    points, trees = _single(xy_m[unsure]), BoxTrees.of(xy_m, grid.cell)
+    points, trees = _single(xy_m[unsure]), BoxTrees.of(xy_m, grid.square)
     neighbours = np.zeros(len(unsure), np.int64)
     for offset in OFFSETS:
-        there, cell = grid.beside(grid.key[grid.cell[unsure]], offset)
+        there, square = grid.beside(grid.key[grid.square[unsure]], offset)
         missing = min_points - neighbours[there]
-        neighbours[there] += count_pairs(points, trees, there, cell, eps_m, missing)
+        neighbours[there] += count_pairs(points, trees, there, square, eps_m, missing)
     is_core[unsure] = neighbours >= min_points
     return is_core
 
 
-def _joined(core: CellGrid, trees: BoxTrees, eps_m: float) -> Labels:
-    """A number for each cell that cells of one cluster share."""
+def _joined(core: SquareGrid, trees: BoxTrees, eps_m: float) -> Labels:
+    """A number for each square, equal for the squares of one cluster."""
     cluster = np.arange(len(core.key))
     for offset in OFFSETS_ONE_WAY:
         a, b = core.beside(core.key, offset)
@@ -83,27 +83,27 @@ def _merged(cluster: Labels, a: Labels, b: Labels) -> Labels:
     return merged
 
 
-def _by_first_point(cluster: Labels, cell: Labels) -> Labels:
-    """The same clusters of cells, numbered by their first point."""
-    first = np.unique(cluster[cell], return_index=True)[1]
+def _by_first_point(cluster: Labels, square: Labels) -> Labels:
+    """The same clusters of squares, numbered by their first point."""
+    first = np.unique(cluster[square], return_index=True)[1]
     return np.argsort(np.argsort(first))[cluster]
 
 
 def _touched(
-    xy_m: Floats, key: Labels, core: CellGrid, trees: BoxTrees, cluster: Labels, eps_m: float
+    xy_m: Floats, key: Labels, core: SquareGrid, trees: BoxTrees, cluster: Labels, eps_m: float
 ) -> Labels:
-    """The lowest number of a cluster with a core point within reach; ``key`` is of the cells."""
+    """The lowest number of a cluster with a core point within reach; ``key`` is of the squares."""
     none = len(cluster)
     lowest = np.full(len(xy_m), none)
     if len(xy_m) == 0:
         return lowest
     points = _single(xy_m)
     for offset in OFFSETS:
-        there, cell = core.beside(key, offset)
-        lower = cluster[cell] < lowest[there]
-        there, cell = there[lower], cell[lower]
-        near = count_pairs(points, trees, there, cell, eps_m, enough=1) > 0
-        lowest[there[near]] = cluster[cell[near]]
+        there, square = core.beside(key, offset)
+        lower = cluster[square] < lowest[there]
+        there, square = there[lower], square[lower]
+        near = count_pairs(points, trees, there, square, eps_m, enough=1) > 0
+        lowest[there[near]] = cluster[square[near]]
     return np.where(lowest < none, lowest, NOISE)
 
 

@@ -38,7 +38,7 @@ class Groups:
 
     @property
     def figures(self) -> dict[str, float]:
-        """What a step tells of them."""
+        """Figures for a step's report."""
         return {"clusters": self.count, "noise_points": self.noise_points}
 
     @property
@@ -48,8 +48,8 @@ class Groups:
     def means(self, values: Floats) -> Floats:
         """The mean of each group; ``values`` has a line per row of the round.
 
-        Summed from each group's first on, so that coordinates of millions of metres lose nothing
-        and two points are exactly as far from the middle between them.
+        Summed relative to the first row of a group, so that coordinates of millions of metres lose
+        no digits and the mean of two points is exactly in the middle.
         """
         values = values[self.rows]
         first = values[np.unique(self.group, return_index=True)[1]]

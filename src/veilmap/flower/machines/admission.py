@@ -14,6 +14,7 @@ from veilmap.flower.machines import node_key
 from veilmap.flower.machines.control import control
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.settings import load_json
+from veilmap.wording import listed
 
 _GONE = "unregistered"
 _RESTORE = "restore it, or move it away and see the nodes by their numbers"
@@ -51,7 +52,7 @@ def expel(path: Path, name: str) -> None:
     ids = [node_id for node_id, known in names.items() if known == name]
     if not ids:
         raise UserError(
-            f"no node is called {shown(name)}; choose one of: {', '.join(names.values())}"
+            f"no node is called {shown(name)}; choose one of: {listed([*names.values()])}"
         )
     with control(folder) as client:
         client.UnregisterNode(UnregisterNodeRequest(node_id=ids[0]))

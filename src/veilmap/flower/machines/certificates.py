@@ -152,7 +152,7 @@ def _load(path: Path) -> x509.Certificate:
         return x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError):
         raise UserError(
-            f"{path} is no readable certificate; put it back or remove it and start again"
+            f"{path} is not a readable certificate; put it back or remove it and start again"
         ) from None
 
 
@@ -162,7 +162,7 @@ def _load_key(path: Path) -> PrivateKey:
         key = serialization.load_pem_private_key(path.read_bytes(), None)
     if not isinstance(key, PrivateKey):
         raise UserError(
-            f"{path} is no readable key, and a new server certificate needs it; put it back, or "
+            f"{path} is not a readable key, and a new server certificate needs it; put it back, or "
             "remove the folder's files, start again and give nodes the new ca.pem"
         )
     return key

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from veilmap.files import writing
 from veilmap.flower.machines.bundle import CLIENT_APP, ForeignBundleError, refuse_foreign
 from veilmap.flower.machines.private_files import private_folder
-from veilmap.flower.machines.supervision import TELL
+from veilmap.flower.machines.supervision import REPORT_MARK
 
 CLIENT_COMMAND = "flwr-clientapp"
 SERVER_COMMAND = "flwr-serverapp"
@@ -69,7 +69,7 @@ def _server_app() -> None:
 
 
 def _no_server_app() -> NoReturn:
-    print(f"{TELL}refused to start another kind of task than a run of veilmap", flush=True)
+    print(f"{REPORT_MARK}refused to start another kind of task than a run of veilmap", flush=True)
     sys.exit(1)
 
 
@@ -96,7 +96,7 @@ def _checked(check: Callable[[bytes], None], content: bytes) -> None:
     try:
         check(content)
     except ForeignBundleError as fault:
-        print(f"{TELL}refused a foreign bundle: {fault}", flush=True)
+        print(f"{REPORT_MARK}refused a foreign bundle: {fault}", flush=True)
         raise
 
 
@@ -108,7 +108,9 @@ def refuse_all(_: bytes) -> NoReturn:
 def _replace(module: ModuleType, name: str, by: Callable[..., Any]) -> None:
     # Without the name the guard would be ineffective; better no app than any app.
     if not callable(getattr(module, name, None)):
-        print(f"{TELL}this version of flwr cannot be guarded: {module.__name__} has no {name}")
+        print(
+            f"{REPORT_MARK}this version of flwr cannot be guarded: {module.__name__} has no {name}"
+        )
         os._exit(1)
     setattr(module, name, by)
 

@@ -27,8 +27,8 @@ _LONGEST_PAUSE_S = 60.0
 def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
     """Run the node until SIGTERM or Ctrl-C.
 
-    A node that is not admitted keeps asking instead of ending: its owner starts it once, sends the
-    key, and need not return when the operator has admitted it.
+    A node that is not admitted retries instead of ending: its owner starts it once, sends the key,
+    and has nothing more to do when the operator admits it.
 
     Args:
         own: the node's paths and its server.
@@ -40,7 +40,7 @@ def join(own: NodeSettings, config: Mapping[str, str], say: Say) -> None:
         ssl.create_default_context(cafile=own.certificate)
     except OSError:  # also if it is not a certificate
         raise UserError(
-            f"{own.certificate} is no CA certificate; ask the operator for the server's ca.pem"
+            f"{own.certificate} is not a CA certificate; ask the operator for the server's ca.pem"
         ) from None
     with held_privately(folder, "veilmap flower join"), stop_signals() as stop:
         access = ServerAccess(server, own.certificate, node_key.obtain(own.key))
@@ -124,7 +124,7 @@ class Admission:
     def _wait(self, answer: PreflightResult) -> None:
         if answer is not self._last:
             key = node_key.public_file(self._key)
-            self._say(f"{self.access.address}: {answer.value} (key: {key}); asking on")
+            self._say(f"{self.access.address}: {answer.value} (key: {key}); retrying")
             self._pause_s = _FIRST_PAUSE_S
         self._not_before = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)

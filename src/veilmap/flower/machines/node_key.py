@@ -52,7 +52,7 @@ def load_public(path: Path) -> ec.EllipticCurvePublicKey:
         key = serialization.load_ssh_public_key(text)
     if not isinstance(key, ec.EllipticCurvePublicKey):
         raise UserError(
-            f"{path} is no public key of a node (ecdsa-sha2-nistp384 ...); take the .pub file "
+            f"{path} is not a node's public key (ecdsa-sha2-nistp384 ...); take the .pub file "
             "that 'veilmap flower join' left on the node"
         )
     return key
@@ -69,7 +69,7 @@ def _load(path: Path) -> PrivateKey:
         key = None
     if not isinstance(key, PrivateKey):
         raise UserError(
-            f"{path} is no EC key in OpenSSH's format without a password; move it away and start "
-            "again for a new one, which the operator must admit"
+            f"{path} is not an EC key in OpenSSH's format without a password; move it away and "
+            "start again for a new one, which the operator must admit"
         )
     return key

@@ -42,7 +42,7 @@ class PreflightResult(Enum):
         "the server's certificate is not signed by this node's CA, or is made out to another "
         "name; ask the operator for ca.pem and the name, and do not connect without"
     )
-    UNREACHABLE = "the server does not answer; check the address, the port and the net"
+    UNREACHABLE = "the server does not answer; check the address, the port and the network"
     BROKEN = "the server answers, but not as a veilmap server does; check the address and port"
 
 

@@ -1,8 +1,8 @@
-"""The gate: forwards what nodes need of the SuperLink, and nothing else.
+"""The proxy: forwards what nodes need of the SuperLink, and nothing else.
 
 The SuperLink serves three interfaces at one port. Control starts any code for any client that
 reaches it, and Runtime is for processes on the same machine; so the SuperLink stays on the loopback
-address and this gate forwards the requests of nodes.
+address and this proxy forwards the requests of nodes.
 """
 
 import asyncio
@@ -50,11 +50,11 @@ _OF_THE_CONNECTION = frozenset(
 
 
 def main() -> None:
-    """Run the gate: HOST PORT SUPERLINK_PORT CA CERTIFICATE KEY."""
+    """Run the proxy: HOST PORT SUPERLINK_PORT CA CERTIFICATE KEY."""
     host, port, superlink_port, ca, certificate, key = sys.argv[1:]
     upstream = f"https://{Address('127.0.0.1', int(superlink_port))}"
     uvicorn.run(
-        gate(upstream, ssl.create_default_context(cafile=ca)),
+        make_proxy(upstream, ssl.create_default_context(cafile=ca)),
         host=host,
         port=int(port),
         ssl_certfile=certificate,
@@ -69,8 +69,10 @@ def main() -> None:
     )
 
 
-def gate(upstream: str, trust: ssl.SSLContext | bool, largest_body: int = LARGEST_BODY) -> ASGIApp:
-    """The gate in front of ``upstream``, which must prove itself to ``trust``."""
+def make_proxy(
+    upstream: str, trust: ssl.SSLContext | bool, largest_body: int = LARGEST_BODY
+) -> ASGIApp:
+    """The proxy in front of ``upstream``, which must prove itself to ``trust``."""
     client = httpx.AsyncClient(verify=trust, timeout=LONGEST_REQUEST_S, trust_env=False)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -143,4 +145,4 @@ def _of_the_message(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes,
 
 
 class _TooLargeError(Exception):
-    """The body is larger than the gate forwards."""
+    """The body is larger than the proxy forwards."""

@@ -1,4 +1,4 @@
-"""The server's machine: SuperLink, SuperExec and gate, kept running."""
+"""The server's machine: SuperLink, SuperExec and proxy, kept running."""
 
 import ssl
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def serve(
         say: called with one line per event.
         hosts: names and addresses under which nodes reach it.
         port: of the SuperLink, on the loopback address: for the operator on this machine.
-        listen: of the gate: for the nodes. The loopback address keeps them on this machine.
+        listen: of the proxy: for the nodes. The loopback address keeps them on this machine.
     """
     folder = ServerFolder(path.resolve())
     with held_privately(folder.path, "veilmap flower serve"), stop_signals() as stop:
@@ -72,7 +72,7 @@ def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Pr
     """The SuperLink, which keeps nodes, messages and runs in a file, and what works with it.
 
     ``--isolation process``: the app of a run belongs to our own SuperExec instead of the
-    SuperLink, and goes on when the SuperLink dies and comes back.
+    SuperLink, and survives a restart of the SuperLink.
     """
     keys = folder.certificates
     superlink = Program(
@@ -99,8 +99,8 @@ def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Pr
         ),
         ready=lambda: _healthy(inside, keys.ca),
     )
-    gate = Program(
-        "gate",
+    proxy = Program(
+        "proxy",
         "veilmap.flower.machines.proxy:main",
         (
             *(listen.host, str(listen.port), str(inside.port)),
@@ -108,7 +108,7 @@ def _programs(folder: ServerFolder, inside: Address, listen: Address) -> list[Pr
         ),
         ready=lambda: _healthy(inside, keys.ca),
     )
-    return [superlink, superexec, gate]
+    return [superlink, superexec, proxy]
 
 
 def _healthy(superlink: Address, ca: Path) -> bool:

@@ -21,7 +21,7 @@ from veilmap.flower.machines.private_files import private_folder
 Say = Callable[[str], None]
 
 # A line of a process that begins with this goes to the caller, not only to the log.
-TELL = "veilmap: "
+REPORT_MARK = "veilmap: "
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_BYTES = 5_000_000
@@ -130,8 +130,8 @@ class _Child:
             for line in lines:
                 text = COLOUR.sub("", line.rstrip("\n"))
                 self._log.emit(makeLogRecord({"msg": text}))
-                if text.startswith(TELL):
-                    self._say(text.removeprefix(TELL))
+                if text.startswith(REPORT_MARK):
+                    self._say(text.removeprefix(REPORT_MARK))
 
     def _bury(self, process: subprocess.Popen[str]) -> None:
         lived = time.monotonic() - self._started_at

@@ -1,7 +1,7 @@
 """Secure aggregation: the server learns the sum of a round's updates and no single update.
 
-Nobody outside the project has audited this code or its adaptation of the protocol. Test vectors for
-other implementations are in docs/secure-sum-vectors.json, described in docs/flower.md.
+This code and its adaptation of the protocol have had no outside audit. Test vectors for other
+implementations are in docs/secure-sum-vectors.json, described in docs/flower.md.
 
 The protocol with two masks of Bonawitz et al. 2017, "Practical Secure Aggregation for
 Privacy-Preserving Machine Learning", in its form against an honest but curious server. A node

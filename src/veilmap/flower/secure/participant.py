@@ -45,7 +45,7 @@ def share(
     before = _at(Advertised, state)
     if everyone.get(before.me) != before.private.public:
         raise RoundError(
-            f"the keys of node {before.me} came back changed or not at all; it keeps out"
+            f"the keys of node {before.me} came back changed or not at all; it skips this round"
         )
     roster = Roster(before.context, dict(everyone), threshold)
     # Not from veilmap.streams: a mask that can be repeated hides nothing.
@@ -136,6 +136,6 @@ def _check_survivors(state: Masked, survivors: frozenset[int]) -> None:
         raise RoundError(f"node {state.me} is asked to unmask a sum without its own vector")
     if len(survivors) < state.threshold:
         raise RoundError(
-            f"a sum of {len(survivors)} nodes is asked for, and {state.threshold} are demanded;"
+            f"a sum of {len(survivors)} nodes is asked for, and {state.threshold} are required;"
             " the round ends without an update"
         )

@@ -43,11 +43,11 @@ class Roster:
     @cached_property
     def digest(self) -> bytes:
         """A digest of the roster. Keys are bound to it, so different rosters do not match."""
-        told = sha256(len(self.context).to_bytes(8) + self.context + self.threshold.to_bytes(8))
+        digest = sha256(len(self.context).to_bytes(8) + self.context + self.threshold.to_bytes(8))
         for node in self.places:
             keys = self.keys[node]
-            told.update(node.to_bytes(8) + keys.sealing + keys.masking)
-        return told.digest()
+            digest.update(node.to_bytes(8) + keys.sealing + keys.masking)
+        return digest.digest()
 
     def check_enough(self, nodes: Collection[int], what: str) -> None:
         """Raise if there are fewer nodes than the threshold, or unknown ones among them."""
@@ -57,7 +57,7 @@ class Roster:
         if len(set(nodes)) < self.threshold:
             raise RoundError(
                 f"{what} has {len(set(nodes))} of {len(self.keys)} nodes, and {self.threshold} are"
-                " demanded; the round ends without an update"
+                " required; the round ends without an update"
             )
 
     def _faults(self) -> Iterator[str]:

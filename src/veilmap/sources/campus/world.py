@@ -26,21 +26,21 @@ class Campus:
     """The world; docs/campus.md lists which defaults are published and which are fitted.
 
     Attributes:
-        users: people with one phone each.
-        days: how long the measuring lasts.
-        presence_days: how many of them one person takes part at most, in one stretch.
-        cells: cell towers (sectors) of both providers together.
-        width_m: of the campus, east-west, in metres.
-        height_m: of the campus, north-south, in metres.
+        users: number of people, with one phone each.
+        days: duration of the study, in days.
+        presence_days: most days that one person takes part, in one stretch.
+        cells: number of cell towers (sectors) of both providers together.
+        width_m: width of the campus, east-west, in metres.
+        height_m: height of the campus, north-south, in metres.
         logged_days: share of the first person's days with a running logger; others log less.
-        points_per_hour: rows of a resting phone by day while the logger runs.
-        burst_points: rows of a burst, on average; a burst has one fix.
-        fix_minutes: how long a resting phone keeps one fix by day.
-        fix_spread_m: error of a fix from Wi-Fi, in metres.
+        points_per_hour: rows per hour of a resting phone by day while the logger runs.
+        burst_points: mean number of rows of a burst; a burst has one fix.
+        fix_minutes: how long a resting phone keeps one fix by day, in minutes.
+        fix_spread_m: error of a Wi-Fi fix, in metres.
         mean_dbm: RSRP of the first person in its densest cell; sets the power of all cells.
         shadowing_db: standard deviation of the shadowing.
         shadowing_length_m: distance at which its correlation falls to 1/e, in metres.
-        fading_looks: independent looks that one reading averages; more of them fade less.
+        fading_looks: number of independent looks averaged in one reading; more looks fade less.
         drift_db: standard deviation of a cell's drift over the weeks.
     """
 

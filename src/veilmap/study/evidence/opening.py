@@ -48,7 +48,7 @@ def open_evidence(
     if (folder.path / HEADER).exists():
         return _transcript(folder.path, data, cell, timezone, map)
     if not folder.settings.exists():
-        found = "is a file" if folder.path.exists() else "is not there"
+        found = "is a file" if folder.path.exists() else "does not exist"
         if folder.path.is_dir():
             found = "holds neither a finished run nor a transcript"
         raise UserError(
@@ -117,7 +117,7 @@ def _run(
     transcript, refused = Transcript(folder.transcript, map), _refused(folder)
     data = _reread(about.read_with) if data is None else data
     if data is None:
-        why = f"{about.source} is not there to read; give it with --data"
+        why = f"{about.source} cannot be found; give it with --data"
         return Evidence(folder.path, transcript, name, about.timezone, None, why, refused=refused)
     prepared = prepare(data, settings)
     if prepared.data.fingerprint != about.fingerprint:

@@ -1,11 +1,11 @@
 import time
 
-from veilmap.cli.timing import Pace
+from veilmap.cli.timing import RunTimer
 
 
 def test_runs_that_took_twice_the_time_kept_two_cores_at_work(monkeypatch):
     monkeypatch.setattr(time, "perf_counter", iter([100.0, 162.4]).__next__)
-    pace = Pace()
+    timer = RunTimer()
     for _ in range(31):
-        pace.add(4.0)
-    assert pace.words() == "31 runs in 0:01:02, 2.0 cores busy"
+        timer.add(4.0)
+    assert timer.words() == "31 runs in 0:01:02, 2.0 cores busy"
