@@ -178,7 +178,7 @@ def test_an_unknown_configuration_is_refused_before_anything_is_trained(data, mo
         (
             {"configurations": ("fedavg", "fedavg + diverse (on z)")},
             r"'fedavg \+ diverse:eps_m=50 \(on z\)': user 'z' is to be defended and has no "
-            "training data in the cell; choose from: u0, u1",
+            "training data in the cell; choose one of: u0, u1",
         ),
         ({"targetz": 3}, "did you mean 'target'"),
     ],
