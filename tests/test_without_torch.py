@@ -38,7 +38,7 @@ for module in pkgutil.walk_packages(veilmap.__path__, "veilmap."):
 """
 COMPUTING = (
     "veilmap.attacks.", "veilmap.defences.obfuscation.", "veilmap.federation.reference",
-    "veilmap.maps.torch_map",
+    "veilmap.maps.torch_map", "veilmap.maps.torch_modules",
     "veilmap.model.",
 )  # fmt: skip
 
