@@ -1,13 +1,13 @@
-# make audit     find out on the simulated campus how near the server comes, and what keeps it away
+# make audit     audit the simulated campus: how near the server comes, and which defence helps
 # make test      all tests but the next; in another order every time
 # make processes tests that start processes: servers and nodes, workers, commands that are killed
 # make coverage  which lines and branches the tests run; minutes
-# make faults    kill every command again and again, and compare what comes of it; minutes
+# make faults    kill every command again and again, and compare the results; minutes
 # make fuzz      20,000 hostile cases for every reader: an hour or two; SEED=n repeats a run
 # make check     format, lint, types, direction of imports
 # make lock-check  can every system and Python install the lock?
 # make wheel     build the wheel, and try it in an empty environment
-# make bench     speed, side by side with the usual way: tables, and bench.json
+# make bench     speed beside the usual libraries: tables, and bench.json
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,7 +26,7 @@ test processes coverage: export POLARS_MAX_THREADS := 1
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
-# In their order: what a federation on machines goes through is one story.
+# In a fixed order: the tests of a federation on machines build on each other.
 processes: $(READY)
 	$(BIN)/python -m pytest -m '(machines or processes) and not faults' -p no:randomly --numprocesses 3 --dist loadfile --no-loadscope-reorder
 

@@ -3,12 +3,17 @@
 import ast
 import importlib
 import re
+import tomllib
+from dataclasses import fields
 from functools import reduce
 from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+
+from veilmap.settings import parse
+from veilmap.study.attack_settings import AttackSettings
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -18,18 +23,6 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 def test_every_link_between_the_pages_leads_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text())
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
-
-
-def test_the_table_of_rooms_is_that_of_the_tree():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", text, re.M)
-    named = [name for row in rows for name in re.findall(r"\w+", row)]
-    rooms = [
-        path.stem
-        for path in (ROOT / "src" / "veilmap").glob("[a-z]*")
-        if path.suffix in ("", ".py")
-    ]
-    assert sorted(named) == sorted(rooms)
 
 
 def test_every_test_named_in_the_paper_map_exists():
@@ -77,3 +70,13 @@ def test_fewer_than_40_distributions_are_installed_without_extras():
     assert all(version(name) for name in found)
     assert "torch" not in found
     assert len(found) < 40
+
+
+def test_the_attacks_tables_in_the_docs_hold_every_setting_with_its_default():
+    page = (ROOT / "docs" / "audit.md").read_text()
+    (block,) = (part for part in re.findall(r"```toml\n(.*?)```", page, re.S) if "[dlg]" in part)
+    defaults = AttackSettings()
+    assert parse(AttackSettings, tomllib.loads(block), "docs/audit.md") == defaults
+    named = set(re.findall(r"^(?:# )?(\w+) =", block, re.M))
+    parts = (defaults.dlg, defaults.search, defaults.heatmap)
+    assert named == {setting.name for part in parts for setting in fields(part)}
