@@ -42,6 +42,12 @@ name = "snap"
 configuration = "fedavg + snap:side_m={side_m}"
 over.side_m = [50, 200]
 """
+AUDIT = """
+found = veilmap.audit(
+    data, configurations=[Snap(50), Snap(90)], method=["search", Middle()], seeds=1, interval="1d"
+)
+print(found.as_json()["failed"], list(dict.fromkeys(row.attack for row in found.content.rows)))
+"""
 
 
 def blocks(language):
@@ -66,12 +72,30 @@ def test_the_page_registers_what_the_package_does():
 
 def test_the_page_runs_from_top_to_bottom(little_file, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # a page that is no module has no workers
-    shutil.copy(little_file, tmp_path / "measurements.parquet")
-    (tmp_path / "page.py").write_text("\n".join(blocks("python")))
+    write_page(little_file, tmp_path)
     with chdir(tmp_path):
         runpy.run_path("page.py")
     said = capsys.readouterr().out.split()
     assert said[::2] == ["search", "middle:east_m=0", "rings"]
+
+
+@pytest.mark.processes
+def test_workers_take_the_classes_of_a_script(little_file, tmp_path):
+    write_page(little_file, tmp_path, AUDIT)
+    done = subprocess.run(
+        [sys.executable, "page.py"],
+        cwd=tmp_path,
+        env={**os.environ, "LOKY_MAX_CPU_COUNT": "2"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[-1] == "{} ['search', 'middle:east_m=0']"
+
+
+def write_page(little_file, folder, more=""):
+    shutil.copy(little_file, folder / "measurements.parquet")
+    (folder / "page.py").write_text("\n".join([*blocks("python"), more]))
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """Work on all cores, or on a cluster of the caller's, each result as soon as it is there."""
 
+import copyreg
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from multiprocessing.resource_tracker import ensure_running
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +26,10 @@ Finished = Generator[tuple[int, Any], None, None]  # the number of the item, and
 
 # Where results come only with their batch: few waits for the slowest, not too much lost at a stop.
 BATCH_PER_JOB = 4
+
+# Workers are sent the classes of a script whole. With a copy of this mark, every field of theirs
+# would seem to have two defaults; so they are sent its name, dataclasses.MISSING.
+copyreg.pickle(type(MISSING), lambda _: "MISSING")
 
 
 def run_all(
