@@ -17,7 +17,9 @@ ROOT = Path(__file__).parents[1]
 PUBLIC, CPU = ROOT / "locked.txt", ROOT / "locked-cpu.txt"
 PYTHONS = ((3, 11), (3, 15))  # from, up to
 TORCH_FOR_CPUS = "https://download.pytorch.org/whl/cpu/torch/"
-BY_HASH = ("--require-hashes", "--only-binary", ":all:")
+# The lock is whole, so pip need not resolve. Where it does, the pip of Python 3.11 takes the newest
+# release of what another distribution needs with an extra, and that hash is not in the lock.
+BY_HASH = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
 
 
 def main():
@@ -40,7 +42,7 @@ def torch_for_cpus():
         alone.write_text(CPU.read_text().replace("-r locked-shared.txt\n", ""))
         # One retry: where PyTorch's index cannot be reached the wait should be short.
         where = ("--find-links", TORCH_FOR_CPUS, "--retries", "1")
-        command = pip_install("--quiet", *BY_HASH, "--no-deps", *where, "--requirement", alone)
+        command = pip_install("--quiet", *BY_HASH, *where, "--requirement", alone)
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         *_, why = done.stderr.strip().splitlines() or [""]
