@@ -122,6 +122,14 @@ def test_nothing_of_it_is_in_a_redacted_folder(kept, redacted, data):
     assert any(file.endswith(".pdf") for file, _ in numbers(out))
 
 
+def test_what_an_earlier_audit_kept_is_not_kept_again(redacted, data):
+    _, out, _ = redacted
+    found = audit(data, out=out, redact=True, fresh=True, **GIVEN)
+    assert found.content.ground is None
+    assert placed(out, data) == set()
+    assert not list(out.glob("trials/*.npz"))
+
+
 def test_a_redacted_audit_has_the_figures_of_the_other_and_ran_nothing_again(kept, redacted):
     found = redacted[0]
     assert found.rows.drop("target").equals(kept[0].rows.drop("target"))

@@ -12,7 +12,7 @@ from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.narrative import about_configuration, about_data, about_trials
 from veilmap.auditing.panel import panel
 from veilmap.auditing.plan import AuditPlan
-from veilmap.auditing.redaction import without_names
+from veilmap.auditing.redaction import without_people
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, refuse_several
 from veilmap.experiments.pool import all_jobs
@@ -104,10 +104,8 @@ def _run(
         progress.on_message(about_trials(plan, trials, cached))
         progress.on_begin(trials, cached)
 
-    def without_users(result: TrialResult) -> TrialResult:
-        if not plan.redact or result.failed is None:
-            return result
-        return replace(result, failed=without_names(result.failed, plan.data.users))
+    def redacted(result: TrialResult) -> TrialResult:
+        return without_people(result, plan.data.users) if plan.redact else result
 
     finished: dict[str, list[TrialResult]] = {}
 
@@ -124,7 +122,7 @@ def _run(
         jobs,
         replace(progress, on_begin=begin),
         fresh=fresh,
-        revise=without_users,
+        revise=redacted,
         on_result=tell,
     )
 

@@ -36,6 +36,16 @@ def renamed(result: TrialResult, names: Mapping[str, str]) -> TrialResult:
     )
 
 
+def without_people(result: TrialResult, users: Iterable[str]) -> TrialResult:
+    """A result without positions, which earlier audits kept, and without a name in its failure."""
+    return replace(
+        result,
+        failed=None if result.failed is None else without_names(result.failed, users),
+        positions=None,
+        kept=tuple(each for each in result.kept if each != "positions"),
+    )
+
+
 def without_names(text: str, users: Iterable[str]) -> str:
     """A message in which no user is named."""
     longest_first = sorted(users, key=len, reverse=True)
