@@ -3,6 +3,7 @@ from dataclasses import fields
 import pytest
 
 from tests.maps.making import Mean, Still
+from veilmap.auditing.settings import AuditSettings
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
 from veilmap.defences.steps import STEPS
@@ -52,9 +53,10 @@ def test_a_text_adds_to_the_layers_that_are_given_elsewhere():
         ({"map": "network:width=8"}, "unknown setting 'width'; .*hidden"),
     ],
 )
-def test_wrong_layers_are_refused(given, message):
+@pytest.mark.parametrize("settings", [RunSettings, AuditSettings])
+def test_wrong_layers_are_refused(settings, given, message):
     with pytest.raises(UserError, match=message):
-        RunSettings.of(**given)
+        settings.of(**given)
 
 
 def test_a_map_that_builds_on_the_papers_has_its_own_name():

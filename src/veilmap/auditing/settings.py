@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict
 
@@ -13,7 +13,7 @@ from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask,
 from veilmap.errors import UserError, out_of_range, refuse
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
-from veilmap.settings import ONE_OR_MORE, group, parse
+from veilmap.settings import ONE_OR_MORE
 from veilmap.study.attack_notation import Methods, methods_of
 from veilmap.study.attack_settings import AttackSettings, Who
 from veilmap.study.configuration import Configurations, configurations_of
@@ -88,11 +88,6 @@ class AuditSettings(RunSettings):
     dlg: AuditDlg = field(default_factory=AuditDlg)
     search: Search = field(default_factory=Search)
     heatmap: AuditHeatmap = field(default_factory=AuditHeatmap)
-
-    @classmethod
-    def of(cls, **keywords: Any) -> "AuditSettings":
-        """From flat keywords: ``AuditSettings.of(cell="x204", seeds=5, max_rmse_loss_db=0.3)``."""
-        return parse(cls, group(cls, keywords, "settings"), "settings")
 
     @property
     def run(self) -> RunSettings:

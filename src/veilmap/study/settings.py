@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, PlainValidator
 
@@ -139,7 +139,7 @@ class RunSettings:
             refuse(cumulative_faults(self.protection.steps))
 
     @classmethod
-    def of(cls, **keywords: Any) -> "RunSettings":
+    def of(cls, **keywords: Any) -> Self:
         """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, defence=("diverse",))``."""
         tables = group(cls, keywords, "settings")
         if isinstance(keywords.get("map"), NetworkMap) and "model" in tables:
