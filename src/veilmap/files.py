@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape
 from math import isinf
@@ -52,7 +52,7 @@ def written(contents: Mapping[Path, bytes], mode: int = OPEN) -> Iterator[None]:
                 _write(part, contents[path], mode)
         with writing(path):
             yield
-            rename({part: path for path, part in parts.items()})
+        rename({part: path for path, part in parts.items()})
     except BaseException:  # an interrupt must not leave a partial file either
         for part in parts.values():
             with suppress(OSError):
@@ -72,9 +72,17 @@ def writing(what: Path) -> Iterator[None]:
 def rename(names: Mapping[Path, Path]) -> None:
     """Rename files one after the other, and flush their folders to the disk."""
     for old, new in names.items():
-        old.replace(new)
+        with writing(new):
+            old.replace(new)
     for folder in dict.fromkeys(new.parent for new in names.values()):
         _flush(folder)
+
+
+def remove(paths: Iterable[Path]) -> None:
+    """Remove the files that are there."""
+    for path in paths:
+        with writing(path):
+            path.unlink(missing_ok=True)
 
 
 def remove_parts(folder: Path, of: str | None = None) -> None:
@@ -82,9 +90,8 @@ def remove_parts(folder: Path, of: str | None = None) -> None:
 
     Only for the process that holds the folder: another would lose what it is writing.
     """
-    for part in folder.glob(f".{'*' if of is None else escape(of)}.*.part"):
-        if _PART.fullmatch(part.name):
-            part.unlink(missing_ok=True)
+    parts = folder.glob(f".{'*' if of is None else escape(of)}.*.part")
+    remove(part for part in parts if _PART.fullmatch(part.name))
 
 
 def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:

@@ -25,7 +25,7 @@ from veilmap.federation.map_family import WEIGHTS, Arrays, MapFamily
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import MOST_POINTS
 from veilmap.federation.side_knowledge import Header, SideKnowledge
-from veilmap.files import PRIVATE, remove_parts, rename, write_whole, writing
+from veilmap.files import PRIVATE, remove, remove_parts, rename, write_whole
 from veilmap.geo import Projection
 from veilmap.maps.families import checked_map, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
@@ -134,10 +134,8 @@ class Transcript:
 def clear(folder: Path, after: int = 0) -> None:
     """Remove a transcript's files of the rounds after one, finished or not, and nothing else."""
     late = _round_files(folder, after)
-    with writing(folder):
-        for path in (folder / HEADER, *late, *folder.glob(".round-*.safetensors")):
-            path.unlink(missing_ok=True)
-        remove_parts(folder)
+    remove((folder / HEADER, *late, *folder.glob(".round-*.safetensors")))
+    remove_parts(folder)
 
 
 def move(old: Path, new: Path) -> None:

@@ -12,7 +12,7 @@ from veilmap.canvas import pdf, png
 from veilmap.experiments.file_names import readable
 from veilmap.experiments.positions import Points, Positions
 from veilmap.experiments.result import TrialResult
-from veilmap.files import OPEN, PRIVATE, written
+from veilmap.files import OPEN, PRIVATE, remove, written
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.rows import AttackedRound
 from veilmap.report.draw_rounds import draw_rounds
@@ -41,8 +41,7 @@ def write_figures(audit: Audit, folder: Path) -> None:
     with written(hidden, PRIVATE), written(shown, OPEN):
         # Those of an earlier audit may show other configurations.
         for kind in _KINDS:
-            for old in (*folder.glob(f"{kind}-*.pdf"), *folder.glob(f"{kind}-*.png")):
-                old.unlink()
+            remove((*folder.glob(f"{kind}-*.pdf"), *folder.glob(f"{kind}-*.png")))
 
 
 def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from veilmap.errors import UserError
-from veilmap.files import parse_json
+from veilmap.files import parse_json, remove
 from veilmap.output import held
 from veilmap.study.run_folder import RunFolder
 from veilmap.transcript import HEADER
@@ -54,8 +54,7 @@ class AuditFolder:
             # What ends in .part is of an audit that was killed.
             files += [*folder.glob(name), *folder.glob(f".{name}.*.part")]
         files += [file for file in self.trials.glob("*.json") if _may_name_users(file)]
-        for file in files:
-            file.unlink()
+        remove(files)
         return len(files)
 
 

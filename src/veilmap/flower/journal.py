@@ -12,7 +12,7 @@ from safetensors.numpy import save
 from veilmap.errors import UserError, shown
 from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
-from veilmap.files import PRIVATE, write_whole
+from veilmap.files import PRIVATE, remove, write_whole
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.disclosure import what_the_server_sees
 from veilmap.model.network import Floats
@@ -101,7 +101,7 @@ class Journal:
         self._folder.write(
             SignalMap(self.campaign.map_facts, {WEIGHTS: self.weights}), self._results()
         )
-        self._file.unlink()
+        remove([self._file])
 
     def _results(self) -> dict[str, Any]:
         last = self.history[-1]

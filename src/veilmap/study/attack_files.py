@@ -11,7 +11,7 @@ import numpy as np
 
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.errors import UserError
-from veilmap.files import PRIVATE, json_bytes, written
+from veilmap.files import PRIVATE, json_bytes, remove, written
 from veilmap.geo import Projection
 from veilmap.metrics.places import likely_home, likely_work
 from veilmap.metrics.rows import AttackedRound
@@ -65,8 +65,7 @@ class AttackFolder:
             self.results: json_bytes(attack_results(run)),
         }
         with written(contents, PRIVATE):
-            for file in attack_files(self.path):
-                file.unlink(missing_ok=True)
+            remove(attack_files(self.path))
 
 
 def attack_results(run: AttackRun) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from veilmap import transcript
 from veilmap.errors import UserError
-from veilmap.files import PRIVATE, json_bytes, writing, written
+from veilmap.files import PRIVATE, json_bytes, remove, written
 from veilmap.output import refuse_no_folder
 from veilmap.signal_map.signal_map import SignalMap
 
@@ -46,10 +46,8 @@ class RunFolder:
         """Remove the files of an earlier run, and what was made from it, and nothing else."""
         maps = (self.path / f"map{end}" for end in (".tif", ".geojson", ".png", ".pgw"))
         attacked = attack_files(self.attack)
-        with writing(self.path):
-            for file in (self.results, self.model, self.settings, *maps, *attacked):
-                file.unlink(missing_ok=True)
-            transcript.clear(self.transcript)
+        remove((self.results, self.model, self.settings, *maps, *attacked))
+        transcript.clear(self.transcript)
 
     def write(self, signal_map: SignalMap, results: dict[str, Any]) -> None:
         """Write all but the transcript, which was written during the run."""
