@@ -27,7 +27,7 @@ from veilmap.federation.plan import MOST_POINTS
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.files import PRIVATE, remove, remove_parts, rename, write_whole
 from veilmap.geo import Projection
-from veilmap.maps.families import checked_map, map_of_record, map_record
+from veilmap.maps.families import map_of_file, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.settings import load_json, parse
@@ -112,7 +112,7 @@ class Transcript:
         """Open it; ``map`` is the family where no installed package has it."""
         self._folder = Path(folder)
         header = _read_header(self._folder / HEADER)
-        self.header = header if map is None else replace(header, map=checked_map(map))
+        self.header = replace(header, map=map_of_file(header.map, map))
 
     def __iter__(self) -> Iterator[Observation]:
         for path in _round_files(self._folder):

@@ -39,6 +39,19 @@ def test_several_starts_of_an_update_may_follow_each_other():
     assert attacked(Returning(found), "mine", AttackInput(HEADER, SEEN)) is found
 
 
+def test_an_attack_cannot_write_into_what_the_next_one_reads():
+    @dataclass(frozen=True)
+    class Writing(Returning):
+        def attack(self, given):
+            given.observations[0].message["weights"] *= 2
+            return self.found
+
+    before = SEEN[0].weights_after.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        attacked(Writing([]), "mine", AttackInput(HEADER, SEEN))
+    assert (SEEN[0].weights_after == before).all()
+
+
 @pytest.mark.parametrize(
     ("found", "message"),
     [

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -142,7 +142,69 @@ def test_points_come_back_with_figures(given):
         Defence((Returning(given),)).local_batch(on_a_line(0), turn())
 
 
-@pytest.mark.parametrize("given", [None, np.ones(2), (np.ones(3), {}), ([1.0, 1.0], {})])
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"xy_m": np.zeros((2, 1))}, r"got xy_m of shape \(2, 1\) for 2 points"),
+        ({"xy_m": np.zeros((3, 2))}, r"got xy_m of shape \(3, 2\) for 2 points"),
+        ({"xy_m": [[0.0, 0.0], [1.0, 0.0]]}, r"got xy_m = \[\[0.0, 0.0\]"),
+        ({"xy_m": np.full((2, 2), np.nan)}, r"got xy_m = array\(\[\[nan"),
+        ({"time_s": np.array(["a", "b"])}, "got time_s = array"),
+    ],
+)
+def test_points_come_back_as_finite_numbers(changed, message):
+    after = replace(on_a_line(0, 1), **changed)
+    with pytest.raises(UserError, match=f"finite numbers in arrays, .*{message}.*; fix it there"):
+        Defence((Returning((after, {})),)).local_batch(on_a_line(0, 1), turn())
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """Writes into what it is given."""
+
+    kind: str
+    learns_from = "past"
+
+    @property
+    def name(self):
+        return self.kind
+
+    def __getattr__(self, name):
+        if name == self.kind:
+            return {"on_points": self._points, "on_update": self._update, "learn": self._learn}[
+                name
+            ]
+        raise AttributeError(name)
+
+    def _points(self, batch, turn):
+        batch.xy_m[:] += 1
+        return batch, {}
+
+    def _update(self, update, turn):
+        update *= 2
+        return update, {}
+
+    def _learn(self, people, turn):
+        people[turn.user].rsrp_dbm[:] = 0
+        return First(), {}
+
+
+@pytest.mark.parametrize("kind", ["on_points", "on_update", "learn"])
+def test_a_step_cannot_write_into_what_it_is_given(kind):
+    defence, data, update = Defence((InPlace(kind),)), on_a_line(0, 1), np.ones(2)
+
+    def act():
+        defence.local_batch(data, turn())
+        defence.update(update, 2, turn())
+
+    with pytest.raises(ValueError, match="read-only"):
+        act()
+    assert data.xy_m.tolist() == on_a_line(0, 1).xy_m.tolist()
+    assert update.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("given", [None, np.ones(2), (np.ones(3), {}), ([1.0, 1.0], {}),
+    (np.ones(2) * 1j, {}), (np.array(["a", "b"]), {})])  # fmt: skip
 def test_an_update_comes_back_in_its_shape(given):
     step = type("Sending", (Twice,), {"on_update": lambda *_: given})()
     with pytest.raises(UserError, match=r"on_update of defence twice must .* shape \(2,\)"):

@@ -127,3 +127,10 @@ def test_an_object_of_ones_own_is_trained_kept_and_read_again(family, small_camp
     seen = veilmap.Transcript(tmp_path / "run" / "transcript", map=family)
     assert seen.header.map == family
     assert all(each.message.keys() == run.signal_map.state.keys() for each in seen)
+    for read in (
+        lambda: veilmap.SignalMap.load(tmp_path / "run" / "model.safetensors", map=Bumps(7)),
+        lambda: veilmap.Transcript(tmp_path / "run" / "transcript", map=Bumps(7)),
+        lambda: veilmap.attack(tmp_path / "run", map=Bumps(7)),
+    ):
+        with pytest.raises(UserError, match=f'map must be the one of the run, .*{family.name}.*"w'):
+            read()

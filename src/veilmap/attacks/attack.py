@@ -1,7 +1,7 @@
 """The contract of an attack: what it is given, and what it returns."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from math import isfinite
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.metrics.clouds import cloud_faults
 from veilmap.model.device import DeviceName
 from veilmap.model.network import Network
+from veilmap.read_only import read_only_for
 from veilmap.strategy import Named
 
 
@@ -58,7 +59,8 @@ def attacked(attack: Attack, name: str, given: AttackInput) -> list[Reconstructi
     Raises:
         UserError: it does not return what an attack must.
     """
-    found = attack.attack(given)
+    seen = [read_only_for(attack, each) for each in given.observations]
+    found = attack.attack(replace(given, observations=seen))
     refuse(UserError(f"attack {name} must return {fault}") for fault in _faults(found, given))
     return found
 

@@ -13,6 +13,7 @@ from veilmap.defences.step import Figures, LearnedStep, PointStep, Step, Turn, U
 from veilmap.errors import refuse
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
+from veilmap.read_only import read_only_for
 from veilmap.strategy import as_text
 
 
@@ -89,7 +90,8 @@ class Defence:
 
 
 def _act(step: Step, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[LocalData, Report]:
-    returned, cost = measured(lambda: lesson.acting.on_points(batch, turn))
+    given = read_only_for(lesson.acting, batch)
+    returned, cost = measured(lambda: lesson.acting.on_points(given, turn))
     after, figures = returned_points(step, batch, returned)
     return after, Report(
         step=as_text(step),
@@ -103,7 +105,8 @@ def _act(step: Step, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[Loca
 
 
 def _conceal(step: UpdateStep, update: Floats, n: int, turn: Turn) -> tuple[Floats, Report]:
-    returned, cost = measured(lambda: step.on_update(update, turn))
+    given = read_only_for(step, update)
+    returned, cost = measured(lambda: step.on_update(given, turn))
     sent, figures = returned_update(step, update, returned)
     report = Report(step=as_text(step), points_before=n, points=n, figures=figures, **vars(cost))
     return sent, report

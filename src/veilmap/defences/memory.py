@@ -8,6 +8,7 @@ from veilmap.defences.returned import returned_lesson
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
+from veilmap.read_only import read_only_for
 from veilmap.strategy import as_text
 
 # Learn again whenever the data have doubled: ten times for a thousandfold past.
@@ -54,7 +55,7 @@ class Memory:
         points = sum(len(data) for data in people.values())
         if known.acting is None or points >= OUTGROWN * known.learned_from:
             began = time.perf_counter()
-            acting, figures = returned_lesson(step, step.learn(people, turn))
+            acting, figures = returned_lesson(step, step.learn(read_only_for(step, people), turn))
             lesson = Lesson(acting, figures, time.perf_counter() - began)
             known = replace(known, acting=acting, learned_from=points)
         else:

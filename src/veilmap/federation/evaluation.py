@@ -5,9 +5,9 @@ from math import sqrt
 
 import numpy as np
 
+from veilmap.federation import verbs
 from veilmap.federation.map_family import Arrays
 from veilmap.federation.plan import Plan
-from veilmap.federation.returned_map import returned_prediction
 from veilmap.local_data import LocalData
 
 
@@ -35,9 +35,7 @@ class Evaluation:
 
     def squared_error(self, state: Arrays) -> float:
         """The sum over all measurements, in dB²."""
-        family = self._plan.map
-        predicted = family.predict(self._plan, state, self._xy_m)
-        predicted = returned_prediction(family, len(self._xy_m), predicted)
+        predicted = verbs.predict(self._plan.map, self._plan, state, self._xy_m)
         errors = predicted.rsrp_dbm - self._means
         return float((self._counts * errors**2).sum()) + self._scatter
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
+from veilmap.federation import verbs
 from veilmap.federation.byzantine import as_sent
 from veilmap.federation.map_family import WEIGHTS, Arrays, Sent
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import messages, wait
 from veilmap.federation.plan import Plan
-from veilmap.federation.returned_map import refuse_left_over, returned_arrays
 from veilmap.federation.trainer import OnThreads, Trainer
 from veilmap.local_data import LocalData, Round
 from veilmap.model.network import Floats
@@ -52,7 +52,7 @@ def federate(
     ``users`` are the K users of the federation; ``observer`` sees every message, as in line 9;
     ``trainer`` says where the phones' messages are computed.
     """
-    state = returned_arrays(plan.map, "start", plan.map.start(plan))
+    state = verbs.start(plan)
     memories = dict.fromkeys(users, NEW)
     for this in rounds:
         result, memories = run_round(plan, state, this, users, memories, observer, trainer)
@@ -92,9 +92,7 @@ def run_round(
             else:
                 refused[user] = refusal.why
 
-    sent = taken()
-    after = returned_arrays(plan.map, "combine", plan.map.combine(plan, state, sent, len(batches)))
-    refuse_left_over(plan.map, sent)
+    after = verbs.combine(plan, state, taken(), len(batches))
     if observer:
         observer.end_round()
     who, n = tuple(counts), tuple(counts.values())

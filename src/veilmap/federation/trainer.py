@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from veilmap.bounded_executor import map_bounded
 from veilmap.defences.declarations import acts_on_points
 from veilmap.errors import UserError
+from veilmap.federation import verbs
 from veilmap.federation.client import dropout, mini_batches
 from veilmap.federation.map_family import WEIGHTS, Arrays, papers_network
 from veilmap.federation.plan import Plan
-from veilmap.federation.returned_map import returned_arrays
 from veilmap.local_data import LocalData
 from veilmap.strategy import as_text
 
@@ -35,7 +35,7 @@ class OnThreads:
         """Lines 18-22 of Algorithm 1, in the users' order; some phones ahead of the one taken."""
 
         def answer(job: tuple[Plan, Arrays, LocalData, str, int]) -> Arrays:
-            return returned_arrays(plan.map, "answer", plan.map.answer(*job))
+            return verbs.answer(*job)
 
         jobs = ((plan, state, batch, user, t) for user, batch in batches)
         threads = _useful(self.threads, plan)

@@ -1,5 +1,6 @@
 """Map families by name, and how they stand in files."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
@@ -47,6 +48,17 @@ def map_of_record(record: object) -> MapFamily:
     if name not in MAP_FAMILIES.names:
         return MissingMap(name, settings)
     return checked_map(parse(MAP_FAMILIES.class_of(name), settings, f"map {shown(name)}"))
+
+
+def map_of_file(recorded: MapFamily, given: object | None) -> MapFamily:
+    """The family of a run's files, or the same as the object that a caller gives for it."""
+    if given is None:
+        return recorded
+    family = checked_map(given)
+    (there, here) = (json.dumps(map_record(each)) for each in (recorded, family))
+    if there != here:
+        raise UserError(f"map must be the one of the run, {there}, got {here}; give the same")
+    return family
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from safetensors.numpy import save
 
 from veilmap.area import Area
 from veilmap.errors import UserError, out_of_range, shown
+from veilmap.federation import verbs
 from veilmap.federation.map_family import WEIGHTS, Arrays, MapFamily, Prediction
-from veilmap.federation.returned_map import returned_prediction
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
-from veilmap.maps.families import checked_map, map_of_record, map_record
+from veilmap.maps.families import map_of_file, map_of_record, map_record
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Floats, Network
 from veilmap.settings import load_json, parse
@@ -65,8 +65,7 @@ class SignalMap:
 
     def predict(self, xy_m: NDArray[np.float64]) -> Prediction:
         """RSRP and its uncertainty at positions in metres of the map's projection."""
-        family = self.facts.map
-        return returned_prediction(family, len(xy_m), family.predict(self.facts, self.state, xy_m))
+        return verbs.predict(self.facts.map, self.facts, self.state, xy_m)
 
     def predict_dbm(self, xy_m: NDArray[np.float64]) -> NDArray[np.float32]:
         """RSRP alone."""
@@ -95,7 +94,7 @@ class SignalMap:
             with safe_open(path, framework="numpy") as file:
                 text = (file.metadata() or {})["veilmap_model"]
                 facts = _facts(load_json(text, f"{path} is not a veilmap model", _ANEW), path)
-                facts = facts if map is None else replace(facts, map=checked_map(map))
+                facts = replace(facts, map=map_of_file(facts.map, map))
                 _check(file, facts, path)
                 state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dictionary
         except FileNotFoundError:

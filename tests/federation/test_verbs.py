@@ -9,6 +9,7 @@ import pytest
 from tests.federation.test_federation import USERS, make_plan, make_rounds
 from tests.maps.making import Mean
 from veilmap.errors import UserError
+from veilmap.federation import verbs
 from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.map_family import Prediction
 from veilmap.federation.plan import Plan
@@ -57,6 +58,7 @@ WRONG_ARRAYS = [
     ({3: column(1)}, r"arrays by name, got array\(\[0.\]\) as 3"),
     ({"sum": np.array(["a"])}, "real numbers, got <U1 in the array sum"),
     ({"sum": column(1) * 1j}, "real numbers, got complex128 in the array sum"),
+    ({"sum": np.zeros(1, np.longdouble)}, "real numbers, got float128 in the array sum"),
 ]
 
 
@@ -65,6 +67,62 @@ WRONG_ARRAYS = [
 def test_states_and_messages_are_arrays_by_name(verb, value, message):
     with pytest.raises(UserError, match=f"{verb} of map mean must return {message}; fix it there"):
         train_and_evaluate(Returning(verb, value))
+
+
+@pytest.mark.parametrize("verb", ["start", "combine"])
+def test_a_state_is_finite(verb):
+    with pytest.raises(UserError, match=f"{verb} of map mean must return finite numbers, such as"):
+        train_and_evaluate(Returning(verb, {"sum": column(1), "count": column(1) * np.nan}))
+
+
+@pytest.mark.parametrize("verb", ["start", "combine"])
+def test_a_state_has_the_layout_of_files(verb):
+    given = np.arange(6.0).reshape(2, 3)
+
+    @dataclass(frozen=True)
+    class Transposed(Mean):
+        def start(self, plan):
+            return {"sum": given.T}
+
+        def answer(self, plan, state, batch, user, t):
+            return {"sum": given.T}
+
+        def combine(self, plan, state, messages, senders):
+            return {"sum": sum(given.T + sent.n for sent in messages)[::-1]}
+
+    plan = Plan(**{**vars(make_plan()), "map": Transposed()})
+    (first, *_) = federate(plan, make_rounds(), USERS)
+    for state in (verbs.start(plan), first.state):
+        assert state["sum"].shape == (3, 2)
+        assert state["sum"].flags.c_contiguous
+
+
+@pytest.mark.parametrize("what", ["state", "batch", "state of combine", "message", "place"])
+def test_a_verb_cannot_write_into_what_it_is_given(what):
+    @dataclass(frozen=True)
+    class Writing(Mean):
+        def answer(self, plan, state, batch, user, t):
+            if what == "state":
+                state["sum"] += 1
+            if what == "batch":
+                batch.xy_m[:] += 1
+            return super().answer(plan, state, batch, user, t)
+
+        def combine(self, plan, state, messages, senders):
+            messages = list(messages)
+            if what == "state of combine":
+                state["sum"] += 1
+            if what == "message":
+                messages[0].message["sum"] += 1
+            return super().combine(plan, state, messages, senders)
+
+        def predict(self, footing, state, xy_m):
+            if what == "place":
+                xy_m -= 1
+            return super().predict(footing, state, xy_m)
+
+    with pytest.raises(ValueError, match="read-only"):
+        train_and_evaluate(Writing())
 
 
 def test_an_answer_has_an_array():
