@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from veilmap.errors import UserError, refuse, shown
-from veilmap.notation import name_and_values, settings_of
+from veilmap.notation import name_and_values, settings_of, split_steps
 from veilmap.settings import parse
 from veilmap.strategy import Named, as_text, class_faults
 
@@ -139,7 +139,8 @@ class Registry(Generic[Kind]):
         elif not _is_read_back(given):
             yield UserError(
                 f"the settings of {called} must be numbers, truth values, texts without commas or "
-                "tuples of these, which can be written and read again; make the rest in a property"
+                "plus signs, or tuples of these, none of them NaN or empty, got "
+                f"{shown(given)}; make the rest in a property"
             )
 
 
@@ -165,12 +166,14 @@ def _object_of(text: str, kind: type[Kind]) -> Kind:
 
 
 def _is_read_back(given: Named) -> bool:
-    """Whether its text stands for the same settings."""
+    """Whether its text stands for the same settings, also in a configuration's name."""
     kind = type(given)
     try:
-        made = _object_of(as_text(given), kind)
+        text = as_text(given)
+        is_one = " + " not in text and len(split_steps(text)) == 1
+        made = _object_of(text, kind)
         names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-        return all(getattr(made, name) == getattr(given, name) for name in names)
+        return is_one and all(getattr(made, name) == getattr(given, name) for name in names)
     # A setting that is an array, or of a class that nothing is known of, fails in its own way.
     except Exception:
         return False

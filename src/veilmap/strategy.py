@@ -75,4 +75,4 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_value, value))
     # All digits that a number needs, and no ".0" after a whole one.
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
