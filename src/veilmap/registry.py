@@ -8,7 +8,7 @@ pyproject.toml, for example::
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from veilmap.errors import UserError, refuse, shown
 from veilmap.notation import name_and_values, settings_of, split_steps
 from veilmap.settings import parse
-from veilmap.strategy import Named, as_text, class_faults
+from veilmap.strategy import Named, as_text, class_faults, method_faults
 
 Kind = TypeVar("Kind", bound=Named)
 
@@ -30,14 +30,14 @@ class Registry(Generic[Kind]):
     Attributes:
         what: the noun for one; other packages register theirs as entry points of ``group``.
         own: our classes by name, which nobody else can take.
-        methods: which an object must have.
+        methods: which an object must have, as its protocol has them.
         attributes: the same, besides a name.
         reserved: names that mean something else, or are of classes of ours that no text makes.
     """
 
     what: str
     own: Mapping[str, type[Kind]]
-    methods: tuple[str, ...] = ()
+    methods: tuple[Callable[..., Any], ...] = ()
     attributes: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
 
@@ -107,7 +107,11 @@ class Registry(Generic[Kind]):
                 f"a class of yours, got {shown(given)}; see docs/extending.md"
             )
         else:
-            yield from list(self._class_faults(type(given))) or self._instance_faults(given)
+            yield from (
+                list(self._class_faults(type(given)))
+                or list(method_faults(given, self.what, self.methods))
+                or self._instance_faults(given)
+            )
 
     def _registered(self, name: str) -> list[EntryPoint]:
         """By installed packages, which cannot take a name of ours."""
@@ -115,7 +119,8 @@ class Registry(Generic[Kind]):
         return [] if is_taken else list(entry_points(group=self.group, name=name))
 
     def _class_faults(self, kind: type) -> Iterator[UserError]:
-        return class_faults(kind, self.what, self.methods, self.attributes)
+        members = (*self.attributes, *(method.__name__ for method in self.methods))
+        return class_faults(kind, self.what, members)
 
     def _instance_faults(self, given: Named) -> Iterator[UserError]:
         """Of an instance whose class is as it should be."""

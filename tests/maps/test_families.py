@@ -35,6 +35,14 @@ class Silent(Mean):
 
 
 @dataclass(frozen=True)
+class Deaf(Mean):
+    name = "deaf"
+
+    def combine(self, plan, state):
+        return state
+
+
+@dataclass(frozen=True)
 class Gridded(Mean):
     at_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
     name = "gridded"
@@ -83,6 +91,7 @@ def test_a_text_is_read_with_its_settings():
         (True, "map must be a text such as 'network' or an object .*, got True"),
         (Network(), r"Network has the layers alone; write map=NetworkMap\(…\) with the same ones"),
         (Silent(), "predict of map Silent must be a method, got None; write def predict"),
+        (Deaf(), r"combine of map Deaf must take plan, state, messages, senders, got \['plan', 's"),
         (Gridded(), "the settings of map Gridded must be numbers, truth values, texts"),
         (named("fedavg"), "has the name 'fedavg', which is one of ours; choose another name"),
         (named("centre"), "has the name 'centre', which is one of ours"),

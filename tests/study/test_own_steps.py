@@ -106,6 +106,20 @@ class Drawn(First):
 
 
 @dataclass(frozen=True)
+class Roundless(First):
+    name = "roundless"
+
+    def on_points(self, batch):
+        return batch, {}
+
+
+@dataclass(frozen=True)
+class Counting(First):
+    name = "counting"
+    spent = 3
+
+
+@dataclass(frozen=True)
 class Sized(First):
     sizes_m: tuple[float, ...] = ()
     whole: bool = False
@@ -134,6 +148,14 @@ class Labelled(First):
             for text in ("", "a + b", "a+b", "1 + 2", (), float("nan"))
         ),
         (Numbered(), "on_points of defence Numbered must be a method, got 3; write def on_points"),
+        (
+            Roundless(),
+            r"Roundless must take batch, turn, got \['batch'\]; write def on_points\(self, ba",
+        ),
+        (
+            Counting(),
+            r"spent of defence Counting must be a method, got 3; write def spent\(self, tu",
+        ),
         (
             5,
             "defence must be a text such as 'diverse' or an object of a class of yours, got 5",
