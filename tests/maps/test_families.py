@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,6 +57,13 @@ def test_a_record_makes_the_same_map_again():
     network = NetworkMap((5,), ("tanh",), (0.1,))
     assert map_of_record(map_record(network)) == network
     assert map_record(network)["name"] == "network"
+
+
+def test_a_record_has_no_numbers_of_numpy():
+    given = NetworkMap(tuple(np.array([5])), ("tanh",), (np.float32(0.5),))
+    assert json.dumps(map_record(given)) == json.dumps(
+        map_record(NetworkMap((5,), ("tanh",), (0.5,)))
+    )
 
 
 def test_a_map_that_is_not_installed_keeps_its_record():
