@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.maps.families import MissingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
+from veilmap.study.attack import attack
 from veilmap.transcript import Transcript, TranscriptWriter
 
 NETWORK = Network(hidden=(3,), activations=("relu",), dropout=(0.0,))
@@ -81,6 +83,23 @@ def test_the_first_version_is_still_read(tmp_path):
     read = Transcript(tmp_path)
     assert read.header == HEADER
     assert all(equal(*pair) for pair in zip(read, observations(rounds=1), strict=True))
+
+
+def test_a_transcript_of_the_first_version_gives_the_figures_of_its_time():
+    """The code before commit aff2506 wrote it, of a simulated campus, and found these places."""
+    folder = Path(__file__).parent / "first_transcript"
+    read = Transcript(folder)
+    assert read.header.map == NetworkMap((3,), ("tanh",), (0.0,))
+    assert read.header.side_knowledge.epsg == 32611
+    seen = [(each.round, each.user, each.n, each.weights_after.sum()) for each in read]
+    assert [each[:3] for each in seen] == [(1, "0", 471), (1, "2", 97), (2, "0", 524), (2, "2", 80)]
+    assert [each[3] for each in seen] == pytest.approx([6.923378, 6.470141, 8.772601, 8.155502])
+    found = attack(folder, method="search,first_layer").found
+    for name, xy_m in {
+        "search": [(416446.9147, 3724890.0717), (420917.8035, 3723290.3513)],
+        "first_layer": [(419565.8445, 3723485.1578), (422319.4548, 3722858.2410)],
+    }.items():
+        np.testing.assert_allclose([each.xy_m for each in found[name]], xy_m, rtol=0, atol=0.1)
 
 
 def test_messages_of_another_family_are_named_arrays(tmp_path):

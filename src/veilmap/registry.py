@@ -8,15 +8,15 @@ pyproject.toml, for example::
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from veilmap.errors import UserError, refuse, shown
-from veilmap.notation import name_and_values, settings_of
+from veilmap.notation import name_and_values, settings_of, split_steps
 from veilmap.settings import parse
-from veilmap.strategy import Named, as_text, class_faults
+from veilmap.strategy import Named, as_text, class_faults, method_faults
 
 Kind = TypeVar("Kind", bound=Named)
 
@@ -30,14 +30,14 @@ class Registry(Generic[Kind]):
     Attributes:
         what: the noun for one; other packages register theirs as entry points of ``group``.
         own: our classes by name, which nobody else can take.
-        methods: which an object must have.
+        methods: which an object must have, as its protocol has them.
         attributes: the same, besides a name.
         reserved: names that mean something else, or are of classes of ours that no text makes.
     """
 
     what: str
     own: Mapping[str, type[Kind]]
-    methods: tuple[str, ...] = ()
+    methods: tuple[Callable[..., Any], ...] = ()
     attributes: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
 
@@ -107,7 +107,11 @@ class Registry(Generic[Kind]):
                 f"a class of yours, got {shown(given)}; see docs/extending.md"
             )
         else:
-            yield from list(self._class_faults(type(given))) or self._instance_faults(given)
+            yield from (
+                list(self._class_faults(type(given)))
+                or list(method_faults(given, self.what, self.methods))
+                or self._instance_faults(given)
+            )
 
     def _registered(self, name: str) -> list[EntryPoint]:
         """By installed packages, which cannot take a name of ours."""
@@ -115,7 +119,8 @@ class Registry(Generic[Kind]):
         return [] if is_taken else list(entry_points(group=self.group, name=name))
 
     def _class_faults(self, kind: type) -> Iterator[UserError]:
-        return class_faults(kind, self.what, self.methods, self.attributes)
+        members = (*self.attributes, *(method.__name__ for method in self.methods))
+        return class_faults(kind, self.what, members)
 
     def _instance_faults(self, given: Named) -> Iterator[UserError]:
         """Of an instance whose class is as it should be."""
@@ -139,7 +144,8 @@ class Registry(Generic[Kind]):
         elif not _is_read_back(given):
             yield UserError(
                 f"the settings of {called} must be numbers, truth values, texts without commas or "
-                "tuples of these, which can be written and read again; make the rest in a property"
+                "plus signs, or tuples of these, none of them NaN or empty, got "
+                f"{shown(given)}; make the rest in a property"
             )
 
 
@@ -165,12 +171,14 @@ def _object_of(text: str, kind: type[Kind]) -> Kind:
 
 
 def _is_read_back(given: Named) -> bool:
-    """Whether its text stands for the same settings."""
+    """Whether its text stands for the same settings, also in a configuration's name."""
     kind = type(given)
     try:
-        made = _object_of(as_text(given), kind)
+        text = as_text(given)
+        is_one = " + " not in text and len(split_steps(text)) == 1
+        made = _object_of(text, kind)
         names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-        return all(getattr(made, name) == getattr(given, name) for name in names)
+        return is_one and all(getattr(made, name) == getattr(given, name) for name in names)
     # A setting that is an array, or of a class that nothing is known of, fails in its own way.
     except Exception:
         return False

@@ -169,7 +169,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     if not is_dataclass(value):
-        return value
+        # JSON has no numbers of NumPy.
+        return getattr(value, "item", lambda: value)()
     return as_text(cast("Named", value)) if is_named(value) else plain(value)
 
 

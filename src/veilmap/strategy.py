@@ -3,8 +3,9 @@
 Each is a frozen dataclass whose fields are its settings, with a name by which texts call it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from inspect import signature
 from typing import Any, Protocol
 
 from veilmap.errors import UserError, shown
@@ -40,9 +41,7 @@ def is_named(value: object) -> bool:
     return isinstance(getattr(type(value), "name", None), str)
 
 
-def class_faults(
-    kind: type, what: str, methods: Sequence[str], attributes: Sequence[str] = ()
-) -> Iterator[UserError]:
+def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[UserError]:
     """What keeps the instances of a class from being ``what``."""
     parameters = getattr(kind, "__dataclass_params__", None)
     if not (is_dataclass(kind) and getattr(parameters, "frozen", False)):
@@ -52,27 +51,46 @@ def class_faults(
         )
         return
     there = {*dir(kind), *(field.name for field in fields(kind))}
-    missing = [member for member in ("name", *attributes, *methods) if member not in there]
+    missing = [member for member in ("name", *members) if member not in there]
     if missing:
         yield UserError(
             f"{what} {kind.__name__} has no {', no '.join(missing)}; add what is missing, as "
             "docs/extending.md shows"
         )
-    yield from method_faults(kind, what, methods)
 
 
-def method_faults(kind: type, what: str, methods: Sequence[str]) -> Iterator[UserError]:
-    """Those that are there and cannot be called."""
+def method_faults(
+    given: object, what: str, methods: Sequence[Callable[..., Any]]
+) -> Iterator[UserError]:
+    """Those of a protocol that an object has and that cannot be called as the protocol's are."""
     for method in methods:
-        if hasattr(kind, method) and not callable(value := getattr(kind, method)):
-            yield UserError(
-                f"{method} of {what} {kind.__name__} must be a method, got {shown(value)}; write "
-                f"def {method}(self, …), as docs/extending.md shows"
-            )
+        wanted = [*signature(method).parameters]
+        own = getattr(given, method.__name__, method)
+        if not callable(own):
+            got = f"be a method, got {shown(own)}"
+        elif own is not method and not _takes(own, wanted[1:]):
+            got = f"take {', '.join(wanted[1:])}, got {list(signature(own).parameters)}"
+        else:
+            continue
+        yield UserError(
+            f"{method.__name__} of {what} {type(given).__name__} must {got}; write "
+            f"def {method.__name__}({', '.join(wanted)}), as docs/extending.md shows"
+        )
+
+
+def _takes(method: Callable[..., Any], arguments: Sequence[str]) -> bool:
+    """Whether it can be called so; one whose signature Python does not know can."""
+    try:
+        signature(method).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_value, value))
     # All digits that a number needs, and no ".0" after a whole one.
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.attacks.worlds import make_header, silent
-from veilmap.attacks.attack import AttackInput, attacked
+from veilmap.attacks.attack import AttackInput, attacked, can_read
 from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.errors import UserError
@@ -27,6 +27,14 @@ class Returning:
         return True
 
     def attack(self, given):
+        return self.found
+
+
+@dataclass(frozen=True)
+class Saying(Returning):
+    """Returns it also when it is asked what it reads."""
+
+    def reads(self, header):
         return self.found
 
 
@@ -57,8 +65,24 @@ def test_an_attack_cannot_write_into_what_the_next_one_reads():
     [
         (None, "a list of Reconstruction, got None"),
         ([[1.0, 2.0]] * 3, r"a list of Reconstruction, got \[1.0, 2.0\] in it"),
-        ([place(each, xy_m=None) for each in SEEN], "a location .* and a Cloud for each update"),
-        ([place(each, cloud=None) for each in SEEN], "a location .* and a Cloud for each update"),
+        *(
+            ([place(each, **wrong) for each in SEEN], message)
+            for wrong, message in (
+                ({"xy_m": None}, "a location .* for each update, got xy_m None"),
+                ({"xy_m": [1.0, 2.0]}, r"a location .*, an array, for each .* xy_m \[1.0, 2.0\]"),
+                ({"xy_m": np.zeros(3)}, "a location .* for each update, got xy_m array"),
+                ({"cloud": None}, "a Cloud of arrays for each update, got cloud None"),
+                ({"cloud": Cloud([[1.0, 2.0]], [1.0])}, "a Cloud of arrays .*, got cloud Cloud"),
+                ({"cloud": Cloud(np.zeros((0, 2)), np.zeros(0))}, "clouds with weight at one pl"),
+                ({"cloud": Cloud(np.zeros((1, 2)), np.zeros(1))}, "clouds with weight at one pl"),
+                ({"outcome": "done"}, "an Outcome for each update, got outcome 'done'"),
+                ({"seconds": None}, "a finite number as seconds .*, got seconds None"),
+                ({"seconds": np.nan}, "a finite number as seconds .*, got seconds nan"),
+                ({"iterations": "many"}, "a finite number as iterations .* 'many'"),
+                ({"cosine": None}, "a number as cosine for each update, got cosine None"),
+                ({"path_m": [(1.0, 2.0)]}, "an array of locations as path_m"),
+            )
+        ),
         (
             [place(each, cloud=Cloud(np.zeros((2, 2)), np.array([0.5, -0.5]))) for each in SEEN],
             "usable clouds: the weights of cloud 1 of 3 must be finite and none negative",
@@ -69,11 +93,17 @@ def test_an_attack_cannot_write_into_what_the_next_one_reads():
         ),
         ([place(each) for each in SEEN[::-1]], "of each of the 3 updates, in their order"),
     ],
-    ids=["none", "places", "no place", "no cloud", "weights", "too few", "order"],
 )
 def test_a_wrong_result_names_the_attack(found, message):
     with pytest.raises(UserError, match=f"attack mine must return .*{message}"):
         attacked(Returning(found), "mine", AttackInput(HEADER, SEEN))
+
+
+@pytest.mark.parametrize("said", [None, np.zeros(2), "yes"])
+def test_an_attack_that_says_neither_yes_nor_no_is_named(said):
+    with pytest.raises(UserError, match="reads of attack mine must return True or False, got"):
+        can_read(Saying(said), "mine", HEADER)
+    assert can_read(Saying(np.True_), "mine", HEADER)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -8,6 +8,7 @@ import pytest
 import veilmap.attacks
 from tests.attacks.worlds import make_header, silent
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
+from veilmap.errors import UserError
 
 HEAVY = ("polars", "pyproj", "pydantic", "matplotlib", "safetensors")
 
@@ -30,6 +31,12 @@ def test_the_mean_of_a_cloud_is_weighted():
     cloud = Cloud(np.array([[0.0, 0.0], [4.0, 8.0]]), np.array([0.75, 0.25]))
     assert cloud.mean_m.tolist() == [1.0, 2.0]
     assert Cloud.at(np.array([3.0, 4.0])).mean_m.tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize("wrong", [(1, 2, 3), [[1, 2]], None, 5])
+def test_what_is_not_one_location_is_refused(wrong):
+    with pytest.raises(UserError, match=r"one location \(x, y\) in metres, got"):
+        Reconstruction.of(silent(make_header()), wrong)
 
 
 def test_a_result_carries_whose_update_it_was():

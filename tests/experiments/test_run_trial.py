@@ -1,12 +1,14 @@
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import hypot
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tests.experiments.making import make_trial, run
+from tests.study.foreign_attacks import Corner
 from tests.sweeping.making import TINY, make_data
 from veilmap.area import Area
 from veilmap.attacks.reconstruction import Outcome
@@ -164,6 +166,30 @@ def test_an_error_of_ours_is_a_failure_to_be_tried_again(monkeypatch):
     monkeypatch.setattr(run_trial, "train_prepared", broken)
     result = ran()
     assert (result.failed, result.again) == ("ZeroDivisionError: no good", True)
+
+
+@dataclass(frozen=True)
+class Failing(Corner):
+    """Fails in a line of its own, or in one of NumPy that it calls."""
+
+    in_numpy: bool = False
+    name = "failing"
+
+    def attack(self, given):
+        if self.in_numpy:
+            np.linalg.inv(np.zeros((2, 2)))  # NumPy's
+        raise KeyError("gone")  # its own
+
+
+@pytest.mark.parametrize(
+    ("in_numpy", "what", "at"),
+    [(False, "KeyError: 'gone'", "# its own"), (True, "LinAlgError: Singular matrix", "# NumPy's")],
+)
+def test_an_error_of_a_strangers_code_names_its_line(in_numpy, what, at):
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    (number,) = (place for place, line in enumerate(lines, 1) if line.endswith(f"  {at}"))
+    result = ran(attacks=AttackSettings.of(method=Failing(in_numpy=in_numpy)))
+    assert result.failed == f"{what} (test_run_trial.py:{number})"
 
 
 def test_an_interrupt_is_no_failure(monkeypatch):

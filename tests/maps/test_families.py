@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,6 +36,14 @@ class Silent(Mean):
 
 
 @dataclass(frozen=True)
+class Deaf(Mean):
+    name = "deaf"
+
+    def combine(self, plan, state):
+        return state
+
+
+@dataclass(frozen=True)
 class Gridded(Mean):
     at_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
     name = "gridded"
@@ -48,6 +57,13 @@ def test_a_record_makes_the_same_map_again():
     network = NetworkMap((5,), ("tanh",), (0.1,))
     assert map_of_record(map_record(network)) == network
     assert map_record(network)["name"] == "network"
+
+
+def test_a_record_has_no_numbers_of_numpy():
+    given = NetworkMap(tuple(np.array([5])), ("tanh",), (np.float32(0.5),))
+    assert json.dumps(map_record(given)) == json.dumps(
+        map_record(NetworkMap((5,), ("tanh",), (0.5,)))
+    )
 
 
 def test_a_map_that_is_not_installed_keeps_its_record():
@@ -83,6 +99,7 @@ def test_a_text_is_read_with_its_settings():
         (True, "map must be a text such as 'network' or an object .*, got True"),
         (Network(), r"Network has the layers alone; write map=NetworkMap\(…\) with the same ones"),
         (Silent(), "predict of map Silent must be a method, got None; write def predict"),
+        (Deaf(), r"combine of map Deaf must take plan, state, messages, senders, got \['plan', 's"),
         (Gridded(), "the settings of map Gridded must be numbers, truth values, texts"),
         (named("fedavg"), "has the name 'fedavg', which is one of ours; choose another name"),
         (named("centre"), "has the name 'centre', which is one of ours"),

@@ -3,7 +3,14 @@ from matplotlib.markers import MarkerStyle
 
 from veilmap.attacks.methods import ATTACKS
 from veilmap.defences.steps import STEPS
-from veilmap.report.looks import PLAIN, attack_looks, defence_looks, family_of, scheme_of
+from veilmap.report.looks import (
+    PLAIN,
+    attack_looks,
+    defence_looks,
+    family_of,
+    scheme_fillings,
+    scheme_of,
+)
 
 OURS = [PLAIN, "centre", *STEPS]
 COMBINED = ["farthest + dp", "farthest + centre", "first + dp", "diverse + dp"]
@@ -53,6 +60,22 @@ def test_strangers_are_told_apart_as_long_as_there_are_looks():
     assert len(set(defence_looks(names).values())) == len(names)
     assert len(set(attack_looks(names).values())) == len(names)
     assert set(defence_looks([*names, "one_more"])) == {*names, "one_more"}
+
+
+def test_combinations_are_told_apart_in_any_order():
+    names = [f"{first} + {second}" for first in ("dp", "snap", "x") for second in STEPS][:16]
+    looks = defence_looks(names)
+    assert defence_looks(names[::-1]) == looks
+    assert len(set(looks.values())) == len(names) == 16
+    assert not set(looks.values()) & set(defence_looks([*OURS, "snap", "x"]).values())
+    assert set(defence_looks([*names, "one + more"])) == {*names, "one + more"}
+
+
+def test_six_schemes_are_told_apart_and_the_first_is_full():
+    names = [*(f"map{number} + dp" for number in range(6)), "map0:width_m=5", "map1 + gan"]
+    fillings = scheme_fillings(names)
+    assert len(set(fillings.values())) == len(fillings) == 6
+    assert fillings["map0"] == "full"
 
 
 def test_a_generator_of_names_will_do():

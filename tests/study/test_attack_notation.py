@@ -84,6 +84,14 @@ class Read(Corner):
 
 
 @dataclass(frozen=True)
+class Short(Corner):
+    name = "short"
+
+    def attack(self):
+        return []
+
+
+@dataclass(frozen=True)
 class Search2(Corner):
     name = "search"
 
@@ -102,6 +110,10 @@ class Spaced(Corner):
         (Search2(), "the attack Search2 has the name 'search', which is one of ours; choose ano"),
         (Spaced(), "the name of attack Spaced must be letters, digits and underscores, got 'my at"),
         (Read(), "reads of attack Read must be a method, got True; write def reads"),
+        (
+            Short(),
+            r"attack of attack Short must take given, got \[\]; write def attack\(self, given\)",
+        ),
         (
             5,
             "attack must be a text such as 'dlg' or an object of a class of yours, got 5; see",

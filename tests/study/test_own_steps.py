@@ -18,6 +18,7 @@ from veilmap.defences.step import UpdateStep
 from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.settings import load_toml, parse, plain
+from veilmap.strategy import as_text
 from veilmap.study.configuration import configure
 from veilmap.study.evidence.evidence import evidence_of
 from veilmap.study.prepare import prepare
@@ -105,6 +106,27 @@ class Drawn(First):
 
 
 @dataclass(frozen=True)
+class Roundless(First):
+    name = "roundless"
+
+    def on_points(self, batch):
+        return batch, {}
+
+
+@dataclass(frozen=True)
+class Counting(First):
+    name = "counting"
+    spent = 3
+
+
+@dataclass(frozen=True)
+class Sized(First):
+    sizes_m: tuple[float, ...] = ()
+    whole: bool = False
+    name = "sized"
+
+
+@dataclass(frozen=True)
 class Labelled(First):
     label: str = "a"
     name = "labelled"
@@ -121,7 +143,19 @@ class Labelled(First):
         (Centred(), "the defence Centred has the name 'centre', which is one of ours"),
         (Drawn(), "the settings of defence Drawn must be numbers, truth values, texts"),
         (Labelled(label="a,b"), "the settings of defence Labelled must be numbers"),
+        *(
+            (Labelled(label=text), r"none of them NaN or empty, got Labelled\(num=3, label=")
+            for text in ("", "a + b", "a+b", "1 + 2", (), float("nan"))
+        ),
         (Numbered(), "on_points of defence Numbered must be a method, got 3; write def on_points"),
+        (
+            Roundless(),
+            r"Roundless must take batch, turn, got \['batch'\]; write def on_points\(self, ba",
+        ),
+        (
+            Counting(),
+            r"spent of defence Counting must be a method, got 3; write def spent\(self, tu",
+        ),
         (
             5,
             "defence must be a text such as 'diverse' or an object of a class of yours, got 5",
@@ -142,6 +176,12 @@ def test_what_is_no_step_is_refused_with_the_way_out(wrong, message):
 
 def test_settings_that_can_be_written_are_taken():
     assert Protection(Labelled(2, "b c")).texts == ("labelled:num=2,label=b c",)
+
+
+def test_numbers_of_numpy_are_settings():
+    sizes_m = (np.float64(50), np.float32(0.5))
+    (step,) = Protection(Sized(np.int64(4), sizes_m, np.bool_(True))).steps
+    assert as_text(step) == "sized:num=4,sizes_m=50 0.5,whole=True"
 
 
 def test_a_name_that_a_package_has_registered_is_taken(installed):

@@ -1,7 +1,11 @@
+import json
+
+import numpy as np
 import pytest
 
 from tests.defences.fakes import East, First, Twice
 from veilmap.defences.defence import Report
+from veilmap.errors import UserError
 from veilmap.study.phones import summarise
 
 
@@ -38,6 +42,23 @@ def test_the_budget_is_that_of_the_user_who_spent_most():
     turn = (report("twice", 5, 5, 0.0, norm=1.0),)
     (found,) = summarise([Twice()], [{"a": turn, "b": turn}, {"a": turn}])
     assert found.spent == {"units": 2}
+
+
+@pytest.mark.parametrize("returned", [3, None, {"units": "two"}, {"units": None}])
+def test_what_is_no_budget_names_the_step(monkeypatch, returned):
+    monkeypatch.setattr(Twice, "spent", lambda self, turns: returned)
+    turn = (report("twice", 5, 5, 0.0),)
+    with pytest.raises(UserError, match="spent of defence Twice must return numbers by name, got"):
+        summarise([Twice()], [{"a": turn}])
+
+
+def test_a_budget_may_have_figures_of_some_users_only(monkeypatch):
+    monkeypatch.setattr(
+        Twice, "spent", lambda self, turns: {f"of_{len(turns)}": np.int64(len(turns))}
+    )
+    turn = (report("twice", 5, 5, 0.0),)
+    (found,) = summarise([Twice()], [{"a": turn, "b": turn}, {"a": turn}])
+    assert json.dumps(found.spent) == '{"of_2": 2.0, "of_1": 1.0}'
 
 
 def test_a_step_that_never_leaves_a_point_has_no_centroid():

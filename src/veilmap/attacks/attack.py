@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from math import isfinite
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 
-from veilmap.attacks.reconstruction import Cloud, Reconstruction
+from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.map_family import Differentiable
 from veilmap.federation.observation import Observation
@@ -65,6 +66,18 @@ def attacked(attack: Attack, name: str, given: AttackInput) -> list[Reconstructi
     return found
 
 
+def can_read(attack: Attack, name: str, header: Header) -> bool:
+    """What the attack says of a map family.
+
+    Raises:
+        UserError: it says neither yes nor no.
+    """
+    said: Any = attack.reads(header)
+    if not isinstance(said, bool | np.bool_):
+        raise UserError(f"reads of attack {name} must return True or False, got {shown(said)}")
+    return bool(said)
+
+
 def reads_gradients(header: Header) -> bool:
     """For attacks that need ∇w of a differentiable model, and nothing of its layers."""
     return isinstance(header.map, Network | Differentiable)
@@ -91,11 +104,14 @@ def _faults(found: Any, given: AttackInput) -> Iterator[str]:
         if not isinstance(each, Reconstruction):
             yield f"a list of Reconstruction, got {shown(each)} in it"
             return
-        if np.shape(each.xy_m) != (2,) or not isinstance(each.cloud, Cloud):
-            yield f"a location (x, y) in metres and a Cloud for each update, got {shown(each)}"
-            return
+        for name, demand, is_met in _demands(each):
+            if not is_met:
+                yield f"{demand} for each update, got {name} {shown(getattr(each, name))}"
+                return
     clouds = [(each.cloud.xy_m, each.cloud.weights) for each in found]
     yield from (f"usable clouds: {fault}" for fault in islice(cloud_faults(clouds), 1))
+    if not all(weights.any() for _, weights in clouds):
+        yield "clouds with weight at one place or more, got one without"
     wanted = [(each.round, each.user) for each in given.observations]
     of_updates = [key for key, _ in groupby((each.round, each.user) for each in found)]
     if of_updates != wanted:
@@ -103,3 +119,23 @@ def _faults(found: Any, given: AttackInput) -> Iterator[str]:
             f"one reconstruction or more of each of the {len(wanted):,} updates, in their order; "
             f"got {len(found):,} of {len(of_updates):,} updates"
         )
+
+
+def _demands(each: Reconstruction) -> Iterator[tuple[str, str, bool]]:
+    """Of its parts: the name, the demand, and whether it is met; NumPy's numbers are numbers."""
+    is_place = _is_numeric(each.xy_m) and each.xy_m.shape == (2,)
+    yield "xy_m", "a location (x, y) in metres, an array,", is_place
+    is_cloud = isinstance(each.cloud, Cloud)
+    arrays = (each.cloud.xy_m, each.cloud.weights) if is_cloud else ()
+    yield "cloud", "a Cloud of arrays", is_cloud and all(map(_is_numeric, arrays))
+    yield "outcome", "an Outcome", isinstance(each.outcome, Outcome)
+    yield "cosine", "a number as cosine", isinstance(each.cosine, Real)
+    for name in ("start_s", "n", "iterations", "seconds", "start"):
+        value = getattr(each, name)
+        yield name, f"a finite number as {name}", isinstance(value, Real) and isfinite(value)
+    is_path = each.path_m is None or (_is_numeric(each.path_m) and each.path_m.shape[1:] == (2,))
+    yield "path_m", "an array of locations as path_m, or None,", is_path
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iuf"

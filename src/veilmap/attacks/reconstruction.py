@@ -7,6 +7,7 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from veilmap.errors import UserError, shown
 from veilmap.federation.observation import Observation
 
 
@@ -91,9 +92,15 @@ class Reconstruction:
         start: int = 0,
         path_m: NDArray[np.float64] | None = None,
     ) -> "Reconstruction":
-        """Of an observed update; without a cloud all weight is at the location found."""
+        """Of an observed update; without a cloud all weight is at the location found.
+
+        Raises:
+            UserError: that is not one location.
+        """
         whose = observation.round, observation.user, observation.start_s, observation.n
-        xy_m = np.asarray(xy_m, np.float64)
+        given, xy_m = xy_m, np.asarray(xy_m, np.float64)
+        if xy_m.shape != (2,):
+            raise UserError(f"xy_m must be one location (x, y) in metres, got {shown(given)}")
         cloud = Cloud.at(xy_m) if cloud is None else cloud
         return cls(*whose, xy_m, cosine, iterations, seconds, outcome, cloud, start, path_m)
 

@@ -8,11 +8,20 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import get_args
 
-from veilmap.defences.step import LooksAt, Moves, Source, Spending, Step, UpdateStep
+from veilmap.defences.step import (
+    LearnedStep,
+    LooksAt,
+    Moves,
+    PointStep,
+    Source,
+    Spending,
+    Step,
+    UpdateStep,
+)
 from veilmap.errors import UserError, out_of_range, unknown_choice
 from veilmap.strategy import method_faults
 
-KINDS = ("on_points", "on_update", "learn")  # a step has one of these methods
+KINDS = (PointStep.on_points, UpdateStep.on_update, LearnedStep.learn)  # a step has one of these
 
 
 def acts_on_points(step: Step) -> bool:
@@ -71,11 +80,12 @@ def mu_of(step: Step) -> float | None:
 
 def declaration_faults(step: Step) -> Iterator[UserError]:
     """What cannot be true of a step."""
-    methods = [method for method in KINDS if hasattr(step, method)]
-    yield from method_faults(type(step), "defence", methods)
+    kinds = [method.__name__ for method in KINDS]
+    methods = [name for name in kinds if hasattr(step, name)]
+    yield from method_faults(step, "defence", (*KINDS, Spending.spent))
     if len(methods) != 1:
         yield UserError(
-            f"defence {step.name} must have one of {', '.join(KINDS)}, got "
+            f"defence {step.name} must have one of {', '.join(kinds)}, got "
             f"{' and '.join(methods) or 'none of them'}; split it into steps of one kind each"
         )
     elif methods == ["learn"]:

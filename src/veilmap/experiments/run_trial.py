@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import hypot, isfinite
+from pathlib import Path
 from statistics import fmean
+from traceback import walk_tb
 from typing import Literal
 
 import numpy as np
@@ -37,6 +39,7 @@ from veilmap.study.attack import attack
 from veilmap.study.attack_files import attacked_round
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.evidence.evidence import evidence_of
+from veilmap.study.foreign_objects import foreign_bases, foreign_objects
 from veilmap.study.prepare import prepare
 from veilmap.study.results import NO_ATTACK
 from veilmap.study.train import Run, train_prepared
@@ -60,10 +63,23 @@ def run_trial(trial: Trial, data: Mapping[str, Measurements]) -> TrialResult:
     except UserError as error:
         result = TrialResult(trial.configuration, trial.seed, failed=str(error))
     except Exception as error:  # hours of work must not end with one trial
-        why = f"{type(error).__name__}: {error}"
+        why = f"{type(error).__name__}: {error}{_place(error, trial)}"
         result = TrialResult(trial.configuration, trial.seed, failed=why, again=True)
     seconds = time.perf_counter() - before
     return replace(result, kept=tuple(sorted(trial.keep)), seconds=seconds)
+
+
+def _place(error: Exception, trial: Trial) -> str:
+    """`` (mine.py:12)``: the innermost line in the module of an object that is not ours."""
+    objects = foreign_objects(trial.settings, trial.attacks)
+    kinds = [kind for each in objects for kind in (each, *foreign_bases(each))]
+    packages = {kind.__module__.partition(".")[0] for kind in kinds}
+    places = [
+        f" ({Path(frame.f_code.co_filename).name}:{line})"
+        for frame, line in walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] in packages
+    ]
+    return places[-1] if places else ""
 
 
 def _trained(trial: Trial, data: Measurements) -> TrialResult:

@@ -13,7 +13,7 @@ from veilmap.model.network import Network
 from veilmap.registry import Registry
 from veilmap.settings import parse, plain
 
-VERBS = ("start", "answer", "combine", "predict")
+VERBS = (MapFamily.start, MapFamily.answer, MapFamily.combine, MapFamily.predict)
 # In a configuration a scheme and centre stand beside a map; no text makes the others of ours.
 MAP_FAMILIES: Registry[MapFamily] = Registry(
     "map", {"network": NetworkMap}, VERBS, reserved=(*SCHEMES, "centre", "torch", "missing")

@@ -12,7 +12,14 @@ from matplotlib.figure import Figure
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.errors import UserError
 from veilmap.metrics.rows import HasFigures
-from veilmap.report.looks import PLAIN, defence_looks, family_of, scheme_of
+from veilmap.report.looks import (
+    PLAIN,
+    Filling,
+    defence_looks,
+    family_of,
+    scheme_fillings,
+    scheme_of,
+)
 from veilmap.report.mark_labels import Mark, label_marks
 from veilmap.report.number_axes import figure_axis
 from veilmap.report.sheet import LABEL, WIDTH, head, legend_below, plain_panel
@@ -21,7 +28,6 @@ from veilmap.report.strength import strengths
 _RUINED = 6  # times the least RMSE
 _COLUMNS = 2
 _HIGH, _AROUND = 2.7, 0.7  # a panel, and what is around all, in inches
-_HALVES = ("left", "right", "top", "bottom")
 
 Kind = tuple[str, str]  # the scheme, and the steps of a configuration without their settings
 Looks = Mapping[Kind, Mapping[str, Any]]
@@ -129,27 +135,24 @@ def tradeoffs(rows: Sequence[HasFigures], attack: str, figure_name: str) -> list
 
 def _looks(configurations: Sequence[str]) -> Looks:
     """Colour, marker and label by scheme and family; schemes differ in how markers are filled."""
-    schemes = list(dict.fromkeys(map(scheme_of, configurations)))
     looks = defence_looks(map(family_of, configurations))
     return {
         (scheme, family): {
             "color": look.colour,
             "marker": look.marker,
-            **_filling(place, look.colour),
+            **_filling(filling, look.colour),
             "markersize": 9 if family == PLAIN else 5,
-            "label": family if place == 0 else f"{family} ({scheme})",
+            "label": family if filling == "full" else f"{family} ({scheme})",
         }
-        for place, scheme in enumerate(schemes)
+        for scheme, filling in scheme_fillings(configurations).items()
         for family, look in looks.items()
     }
 
 
-def _filling(place: int, colour: str) -> Mapping[str, Any]:
-    """Markers of the first scheme are full, of the second hollow, of others half full."""
-    if place < 2:
-        return {"markerfacecolor": colour if place == 0 else "white"}
-    half = _HALVES[(place - 2) % len(_HALVES)]
-    return {"markerfacecolor": colour, "markerfacecoloralt": "white", "fillstyle": half}
+def _filling(filling: Filling, colour: str) -> Mapping[str, Any]:
+    if filling in ("full", "none"):
+        return {"markerfacecolor": colour if filling == "full" else "white"}
+    return {"markerfacecolor": colour, "markerfacecoloralt": "white", "fillstyle": filling}
 
 
 def _draw_panel(axes: Axes, configurations: Sequence[TradeoffPoint], looks: Looks) -> list[Mark]:

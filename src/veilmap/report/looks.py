@@ -1,17 +1,20 @@
 """How a defence or an attack looks, the same in every picture and page.
 
-One of another package gets a look of its own, which hangs on its name alone unless two that are
-drawn together would look the same.
+One of another package gets a look of its own, and so does a combination; it hangs on the name alone
+unless two that are drawn together would have the same mark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, cycle
+from typing import Literal
 from zlib import crc32
 
 from veilmap.defences.step import JOINED_BY
 from veilmap.federation.plan import SCHEMES
 
 PLAIN = "no defence"
+Filling = Literal["full", "none", "left", "right", "top", "bottom"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,15 @@ _ATTACKS = {
     "first_layer": Look("#009e73", "#009e73", "^"),
     "heatmap": Look("#cc79a7", "#cc79a7", "D"),
 }
-_COMBINED = (
-    Look("#882255", "#d46a9f", "<"),
-    Look("#117733", "#4fae6c", ">"),
-    Look("#332288", "#8f80e0", "h"),
-    Look("#aa4499", "#cf78c0", "d"),
+_COMBINED = tuple(
+    Look(colour, dark, marker)
+    for marker in ("<", ">", "h", "d")
+    for colour, dark in (
+        ("#882255", "#d46a9f"),
+        ("#117733", "#4fae6c"),
+        ("#332288", "#8f80e0"),
+        ("#aa4499", "#cf78c0"),
+    )
 )
 _FOREIGN = tuple(
     Look(colour, dark, marker)
@@ -64,10 +71,7 @@ def defence_looks(families: Iterable[str]) -> dict[str, Look]:
     families = list(dict.fromkeys(families))
     combined = [each for each in families if JOINED_BY in each]
     single = [each for each in families if each not in combined]
-    return {
-        **_looks(single, _DEFENCES),
-        **{each: _COMBINED[place % len(_COMBINED)] for place, each in enumerate(combined)},
-    }
+    return {**_looks(single, _DEFENCES), **_looks_by_name(combined, _COMBINED)}
 
 
 def attack_looks(names: Iterable[str]) -> dict[str, Look]:
@@ -92,6 +96,13 @@ def scheme_and_steps(configuration: str) -> tuple[list[str], list[str]]:
     return parts[:begin], parts[begin:]
 
 
+def scheme_fillings(configurations: Iterable[str]) -> dict[str, Filling]:
+    """Which part of its marks is coloured, by scheme; after six the halves come again."""
+    schemes = dict.fromkeys(map(scheme_of, configurations))
+    fillings: Iterable[Filling] = chain(("full", "none"), cycle(("left", "right", "top", "bottom")))
+    return dict(zip(schemes, fillings, strict=False))
+
+
 def _names(parts: Iterable[str]) -> str:
     """Without their settings."""
     return JOINED_BY.join(part.partition(":")[0] for part in parts)
@@ -99,18 +110,17 @@ def _names(parts: Iterable[str]) -> str:
 
 def _looks(given: Iterable[str], own: Mapping[str, Look]) -> dict[str, Look]:
     names = list(given)
-    foreign = _foreign_looks(sorted({each for each in names if each not in own}))
+    foreign = _looks_by_name([each for each in names if each not in own], _FOREIGN)
     return {each: own.get(each) or foreign[each] for each in names}
 
 
-def _foreign_looks(names: Sequence[str]) -> dict[str, Look]:
-    """Each as its name has it; the second of two that would look the same takes the next."""
+def _looks_by_name(names: Iterable[str], table: Sequence[Look]) -> dict[str, Look]:
+    """Each as its name has it; the second of two with the same mark takes the next that is free."""
     found: dict[str, Look] = {}
-    for name in names:
-        place = crc32(name.encode())
-        for offset in range(len(_FOREIGN)):
-            look = _FOREIGN[(place + offset) % len(_FOREIGN)]
-            if look not in found.values():
-                break
-        found[name] = look
+    for name in sorted(set(names)):
+        place = crc32(name.encode()) % len(table)
+        taken = found.values()
+        marks = {look.marker for look in taken}
+        turned = (*table[place:], *table[:place])
+        found[name] = min(turned, key=lambda look: (look in taken, look.marker in marks))
     return found

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veilmap.attacks.attack import Attack, AttackInput, attacked
+from veilmap.attacks.attack import Attack, AttackInput, attacked, can_read
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.methods import ATTACKS
@@ -147,7 +147,7 @@ def _attack(
     truth = target.truth
     centroids_m = None if truth is None else {t: data.centroid_m for t, data in truth.items()}
     made = settings.make(centroids_m, keep_path)
-    attacks = {name: each for name, each in made.items() if each.reads(header)}
+    attacks = {name: each for name, each in made.items() if can_read(each, name, header)}
     unread = tuple(name for name in made if name not in attacks)
     if not attacks:
         raise _unreadable(header, unread)

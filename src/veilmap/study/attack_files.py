@@ -139,17 +139,17 @@ def attacked_round(run: AttackRun, name: str, each: Reconstruction) -> AttackedR
     return AttackedRound(
         attack=name,
         round=each.round,
-        start=each.start,
-        start_s=each.start_s,
-        n=each.n,
+        start=int(each.start),
+        start_s=float(each.start_s),
+        n=int(each.n),
         cosine=_finite(each.cosine),
         inside=bool(run.area.contains(each.xy_m)),
         distance_m=distance_m,
         emd_m=emd_m(truth.xy_m, each.cloud.xy_m, None, each.cloud.weights, _PROJECTIONS)
         if truth is not None and placed
         else None,
-        iterations=each.iterations,
-        seconds=each.seconds,
+        iterations=int(each.iterations),
+        seconds=float(each.seconds),
         outcome=each.outcome.name.lower(),
         predicted_error_m=_finite(predicted.error_m) if predicted else None,
         bound_1_std=_finite(predicted.bound_1_std) if predicted else None,

@@ -16,7 +16,7 @@ from veilmap.study.step_notation import as_tuple
 RENAMED = {"neurons": "first_layer"}
 # Results write "none" where there was no attack.
 ATTACK_METHODS: Registry[Attack] = Registry(
-    "attack", ATTACKS, ("reads", "attack"), ("oracle",), ("none", *RENAMED)
+    "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *RENAMED)
 )
 
 Method = str | Attack  # a name of ours, whose settings are options of their own, or any object

@@ -119,7 +119,7 @@ def _is_map(part: object) -> bool:
     if isinstance(part, str):
         return name_and_values(part)[0] in MAP_FAMILIES.names
     kind = part if isinstance(part, type) else type(part)
-    return issubclass(kind, Network) or all(hasattr(kind, verb) for verb in VERBS)
+    return issubclass(kind, Network) or all(hasattr(kind, verb.__name__) for verb in VERBS)
 
 
 def _is_late_map(part: object) -> bool:

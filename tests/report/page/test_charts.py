@@ -120,6 +120,16 @@ def test_a_defence_of_a_stranger_has_a_look_of_its_own(tmp_path, open_file):
     assert marks(open_file(tmp_path / "alone.html").page)[1] == first
 
 
+def test_six_kinds_of_maps_are_told_apart(tmp_path, open_file):
+    """Each of them is a star, because none has a defence."""
+    names = ("fedavg", "fedsgd", *(f"map{number}" for number in range(4)))
+    write_page(make_content(names), tmp_path / "maps.html")
+    opened = open_file(tmp_path / "maps.html")
+    places = [f"#tradeoff-legend li:nth-child({place}) svg" for place in range(1, 7)]
+    assert len({opened.picture(place) for place in places}) == 6
+    assert len({points for _, points in marks(opened.page)}) == 1
+
+
 def test_an_attack_has_the_same_colour_whichever_others_there_are(tmp_path, open_file):
     def line(attacks, chosen):
         write_page(make_content(attacks=attacks), tmp_path / "attacks.html")

@@ -8,7 +8,14 @@ import numpy as np
 
 from veilmap.canvas import colour_range
 from veilmap.metrics.rows import FigureRow
-from veilmap.report.looks import Look, attack_looks, defence_looks, family_of, scheme_of
+from veilmap.report.looks import (
+    Look,
+    attack_looks,
+    defence_looks,
+    family_of,
+    scheme_fillings,
+    scheme_of,
+)
 from veilmap.report.page.content import Content, Found, Ground
 from veilmap.report.page.encoding import (
     packed_points,
@@ -39,7 +46,7 @@ def payload(content: Content, tiles: str | None) -> dict[str, Any]:
 def _looks(content: Content) -> dict[str, Any]:
     """Colours and marks, for light and dark pages."""
     names = [each.name for each in content.configurations]
-    families = defence_looks(map(family_of, names))
+    families, fillings = defence_looks(map(family_of, names)), scheme_fillings(names)
     return {
         "configurations": {
             name: {
@@ -47,6 +54,7 @@ def _looks(content: Content) -> dict[str, Any]:
                 "scheme": scheme_of(name),
                 "colour": _css(families[family_of(name)]),
                 "mark": families[family_of(name)].marker,
+                "filling": fillings[scheme_of(name)],
             }
             for name in names
         },

@@ -146,12 +146,28 @@ const MARKS = {
   8: regular(8, 7.5, 7.5, Math.PI / 8),
 };
 
-function mark({ mark: name, colour, isHollow }, x, y) {
-  const style = isHollow ? { fill: "var(--paper)", stroke: colour, "stroke-width": 2 } : { fill: colour };
+// The coloured part of marks that are neither full nor hollow.
+const HALVES = {
+  left: "inset(0 50% 0 0)",
+  right: "inset(0 0 0 50%)",
+  top: "inset(0 0 50% 0)",
+  bottom: "inset(50% 0 0 0)",
+};
+
+function mark({ mark: name, colour, filling }, x, y) {
+  if (filling === "full") return shape(name, x, y, "mark", { fill: colour });
+  const outline = { fill: "var(--paper)", stroke: colour, "stroke-width": 2 };
+  const hollow = shape(name, x, y, "mark", outline);
+  if (filling === "none") return hollow;
+  const half = { fill: colour, "clip-path": HALVES[filling] };
+  return makeSvg("g", {}, hollow, shape(name, x, y, "half", half));
+}
+
+function shape(name, x, y, kind, style) {
   const points = MARKS[name];
   return points
-    ? makeSvg("polygon", { class: "mark", points, transform: `translate(${x} ${y})`, style })
-    : makeSvg("circle", { class: "mark", cx: x, cy: y, r: 6, style });
+    ? makeSvg("polygon", { class: kind, points, transform: `translate(${x} ${y})`, style })
+    : makeSvg("circle", { class: kind, cx: x, cy: y, r: 6, style });
 }
 
 // A polygon of so many corners, or a star where the notches lie farther in.

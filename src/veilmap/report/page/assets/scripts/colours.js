@@ -39,13 +39,11 @@ function resolvedColour(name) {
   return colour;
 }
 
-// Colour and mark of each configuration; a family looks the same as in our other pictures, and is
-// hollow with another scheme than the first one's.
+// Colour and mark of each configuration; a family looks the same as in our other pictures, and a
+// scheme other than the first one's has hollow or half-filled marks.
 function configurationStyles(data, names) {
-  const [{ name: first }] = data.configurations;
   return names.map((name) => {
-    const { family, scheme, colour, mark } = data.looks.configurations[name];
-    const isHollow = scheme !== data.looks.configurations[first].scheme;
-    return { colour, mark, isHollow, family: isHollow ? `${family} (${scheme})` : family };
+    const { family, scheme, ...look } = data.looks.configurations[name];
+    return { ...look, family: look.filling === "full" ? family : `${family} (${scheme})` };
   });
 }
