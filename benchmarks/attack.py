@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from command import main
 from observations import SETTINGS, observe
-from peers import PEERS, Loss, Peer, Rest
+from peers import PEERS, Loss, Peer, StoppingRule
 from table import duration, note, show_table, times
 from timing import in_turn, once
 
@@ -102,7 +102,7 @@ def _one_update(name: str, quick: bool) -> dict:
 
 
 def _thorough(header, observation):
-    """The search as it is under a rough network: five times the places, three times the climbs."""
+    """The search under a rough network: five times the places, three times the local searches."""
     with patch.object(optimum, "_SMOOTH", optimum._ROUGH):
         return _search(header, observation)
 
@@ -111,7 +111,9 @@ def _one_peer(
     peer: Peer, loss: Loss, starts: np.ndarray, fine: Matching, quick: bool
 ) -> tuple[dict, np.ndarray]:
     """Its figures, and its best end; those that stop are timed three times, the long ones once."""
-    peer.way(loss, starts[:1], Rest(np.inf, 1))  # what the first call imports is not counted
+    peer.way(
+        loss, starts[:1], StoppingRule(np.inf, 1)
+    )  # what the first call imports is not counted
     runs = [
         once(lambda: peer.way(loss, starts, peer.stop))
         for _ in range(3 if peer.stop and not quick else 1)
@@ -143,7 +145,7 @@ def _floor(header, observation) -> dict:
 
 
 def _places_looked_at(header, observation) -> dict[tuple[str, torch.dtype], int]:
-    """By precision, counted where the objective is computed; compiled climbs count nothing."""
+    """By precision, counted where the objective is computed; compiled local searches are not."""
     counts: dict[tuple[str, torch.dtype], int] = {}
     at = Matching.at
 

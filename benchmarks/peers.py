@@ -31,7 +31,7 @@ LBFGS_STEPS = 300
 
 
 @dataclass(frozen=True)
-class Rest:
+class StoppingRule:
     """A start is over once its location moves less than ``still_m`` so many times in a row."""
 
     still_m: float
@@ -39,11 +39,11 @@ class Rest:
 
 
 # The paper's rule for Adam; a step of L-BFGS is many iterations, so one that stays is enough.
-ADAM_REST, LBFGS_REST = Rest(0.1, 10), Rest(0.01, 1)
+ADAM_REST, LBFGS_REST = StoppingRule(0.1, 10), StoppingRule(0.01, 1)
 
 
 @dataclass(frozen=True)
-class Found:
+class PeerResult:
     """Where the starts ended, standardised, and how often the gradient was computed in all."""
 
     ends: np.ndarray
@@ -93,7 +93,7 @@ class Loss:
         return ((x.detach() - before) * self.scale_m).norm(dim=-1)
 
 
-def lbfgs(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
+def lbfgs(loss: Loss, starts: np.ndarray, stop: StoppingRule | None) -> PeerResult:
     """DLG as published: L-BFGS, start by start."""
     ends, evaluations = [], 0
     for start in starts:
@@ -114,10 +114,10 @@ def lbfgs(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
             if stop and float(loss.moved_m(x, before)) < stop.still_m:
                 break
         ends.append(x.detach().numpy()[0].astype(np.float64))
-    return Found(np.stack(ends), evaluations)
+    return PeerResult(np.stack(ends), evaluations)
 
 
-def adam(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
+def adam(loss: Loss, starts: np.ndarray, stop: StoppingRule | None) -> PeerResult:
     """The same with Adam."""
     ends, evaluations = [], 0
     for start in starts:
@@ -134,10 +134,10 @@ def adam(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
                 if still == stop.iterations:
                     break
         ends.append(x.detach().numpy()[0].astype(np.float64))
-    return Found(np.stack(ends), evaluations)
+    return PeerResult(np.stack(ends), evaluations)
 
 
-def func_adam(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
+def func_adam(loss: Loss, starts: np.ndarray, stop: StoppingRule | None) -> PeerResult:
     """torch.func: vmap over the starts of the gradient of the cosine of gradients; Adam on all."""
     weights = {name: value.detach() for name, value in loss.module.named_parameters()}
 
@@ -161,10 +161,10 @@ def func_adam(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
             still = torch.where(loss.moved_m(x, before) < stop.still_m, still + 1, 0)
             if bool((still >= stop.iterations).all()):
                 break
-    return Found(x.numpy().astype(np.float64), evaluations)
+    return PeerResult(x.numpy().astype(np.float64), evaluations)
 
 
-def breaching(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
+def breaching(loss: Loss, starts: np.ndarray, stop: StoppingRule | None) -> PeerResult:
     """The package of that name: its cosine objective and its Adam; it has no rule to stop."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -185,7 +185,7 @@ def breaching(loss: Loss, starts: np.ndarray, stop: Rest | None) -> Found:
         attacker.reconstruct([payload], [shared], {}, initial_data=loss.dummy(start)[0])[0]["data"]
         for start in starts
     ]
-    return Found(torch.cat(ends).numpy().astype(np.float64), len(starts) * ADAM_ITERATIONS)
+    return PeerResult(torch.cat(ends).numpy().astype(np.float64), len(starts) * ADAM_ITERATIONS)
 
 
 class _Point:
@@ -227,8 +227,8 @@ def _breaching_settings():
 class Peer:
     """A way, and when it stops; ``quick`` ones take seconds."""
 
-    way: Callable[[Loss, np.ndarray, Rest | None], Found]
-    stop: Rest | None
+    way: Callable[[Loss, np.ndarray, StoppingRule | None], PeerResult]
+    stop: StoppingRule | None
     quick: bool = False
 
 

@@ -47,7 +47,7 @@ SCHEMES = {
     "FedAvg, η = 1e-5": {"epochs": 5, "batch_size": 20, "learning_rate": 1e-5},
 }
 HEADS = ("apart, m", "most", "float32", "float64")
-WALK = {"learning_rate": 0.08, "max_iterations": 300}
+DESCENT = {"learning_rate": 0.08, "max_iterations": 300}
 
 
 def main() -> None:
@@ -119,12 +119,12 @@ def update_lines(name: str, pairs: list) -> Iterator[tuple[str, ...]]:
 
 def attack_lines(name: str, pairs: list) -> Iterator[tuple[str, ...]]:
     """Both arithmetics on the same update, as it is sent."""
-    single, double = (walk(name) for name in ("single", "double"))
-    walked = [
+    single, double = (descent(name) for name in ("single", "double"))
+    descents = [
         (place(single, header, sent), place(double, header, sent), centroid)
         for header, sent, _, centroid in pairs
     ]
-    yield name, "dlg, slopes", *figures(walked)
+    yield name, "dlg, slopes", *figures(descents)
     searched = [
         (place(Search(), header, sent), place_without_sieve(header, sent), centroid)
         for header, sent, _, centroid in pairs
@@ -136,13 +136,13 @@ def methods() -> dict:
     return {
         "first_layer": FirstLayer(),
         "search": Search(),
-        "dlg": walk("double"),
+        "dlg": descent("double"),
         "heatmap": Heatmap(grid_cells=200, finest_m=35.0, close=1.0),
     }
 
 
-def walk(precision: str) -> Dlg:
-    return Dlg(start=RandomStarts(), precision=precision, **WALK)
+def descent(precision: str) -> Dlg:
+    return Dlg(start=RandomStarts(), precision=precision, **DESCENT)
 
 
 def place(method, header: Header, seen: Observation) -> np.ndarray:

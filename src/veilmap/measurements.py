@@ -19,7 +19,7 @@ from veilmap.geo import Floats, Projection, distance_m
 from veilmap.wording import counted, listed
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
-SCHEMA: dict[str, pl.DataType] = {
+COLUMN_TYPES: dict[str, pl.DataType] = {
     "user": pl.String(),
     "cell": pl.String(),
     "time": pl.Datetime("us", "UTC"),
@@ -38,7 +38,7 @@ class Measurements:
     """Valid measurements, sorted by time, with positions also in metres of ``projection``.
 
     Attributes:
-        table: the columns of ``SCHEMA``.
+        table: the columns of ``COLUMN_TYPES``.
         projection: the map projection of the metric positions.
         timezone: the time zone in which days begin.
         source: the name in messages.
@@ -77,7 +77,7 @@ class Measurements:
             UserError: a column is missing, no row is left, or rows are invalid and
                 ``drop_invalid`` is off.
         """
-        missing = set(SCHEMA) - {"x_m", "y_m"} - set(frame.columns)
+        missing = set(COLUMN_TYPES) - {"x_m", "y_m"} - set(frame.columns)
         if missing:
             raise UserError(f"{source} lacks the columns {', '.join(sorted(missing))}")
         sound, faults = sound_rows(
@@ -89,7 +89,7 @@ class Measurements:
         )
         projection = _projection(sound, source)
         table = _with_metres(sound, projection)
-        table = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+        table = table.select(pl.col(name).cast(kind) for name, kind in COLUMN_TYPES.items())
         # By all columns, so that the order of a file's lines changes nothing.
         table = table.sort("time", *(name for name in IDENTITY if name != "time"))
         dropped = (*passed_over, *faults)

@@ -78,10 +78,10 @@ def predict_error_of(
     if not len(labels):
         return None
     weight = np.abs(_mean(g))
-    told = np.isfinite(weight) & (weight > 0)
-    if not told.any():
+    known = np.isfinite(weight) & (weight > 0)
+    if not known.any():
         return None
-    g, weight = g[:, told], weight[told]
+    g, weight = g[:, known], weight[known]
     bound_2_std = None
     if theorem_2:
         bounds = theorem_2_bound(xy_std, labels, g, lipschitz(xy_std, labels, g, generator))
@@ -146,10 +146,12 @@ def lipschitz(
     return steepest
 
 
-Rows = slice | NDArray[np.int64]
+RowIndex = slice | NDArray[np.int64]
 
 
-def point_pairs(points: int, generator: np.random.Generator | None) -> Iterator[tuple[Rows, Rows]]:
+def point_pairs(
+    points: int, generator: np.random.Generator | None
+) -> Iterator[tuple[RowIndex, RowIndex]]:
     """Each pair once, or ``MOST_PAIRS`` drawn ones; in blocks."""
     if generator is None or points * (points - 1) // 2 <= MOST_PAIRS:
         yield from ((slice(i, i + 1), slice(i + 1, points)) for i in range(points - 1))

@@ -11,7 +11,7 @@ from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import federate
-from veilmap.federation.update_validation import ANY_FINITE, NOT_FINITE, Vetting, usual_norm
+from veilmap.federation.update_validation import ANY_FINITE, NOT_FINITE, UpdateLimits, usual_norm
 from veilmap.local_data import Round
 
 BEFORE = SMALL.initialise(0)
@@ -23,13 +23,13 @@ def with_one(value, size=SMALL.size):
     return weights
 
 
-def refusal_of(weights, n, before, vetting=Vetting()):
-    return vetting.refusal({WEIGHTS: weights}, n, {WEIGHTS: before})
+def refusal_of(weights, n, before, update_limits=UpdateLimits()):
+    return update_limits.refusal({WEIGHTS: weights}, n, {WEIGHTS: before})
 
 
-def run(broken, vetting=ANY_FINITE, rounds=2):
+def run(broken, update_limits=ANY_FINITE, rounds=2):
     plan = make_plan(learning_rate=0.01)
-    plan = Plan(**{**vars(plan), "broken": broken, "vetting": vetting})
+    plan = Plan(**{**vars(plan), "broken": broken, "update_limits": update_limits})
     seen = Recorder()
     return list(federate(plan, make_rounds(rounds), USERS, seen)), seen.observations
 
@@ -77,9 +77,9 @@ def test_what_is_just_within_the_limits_is_taken():
 @pytest.mark.parametrize("limits", [{"most_norm": 0.0}, {"most_norm": math.nan}])
 def test_wrong_limits_are_refused(limits):
     with pytest.raises(UserError, match="most_norm must be above 0"):
-        Vetting(**limits)
+        UpdateLimits(**limits)
     with pytest.raises(UserError, match="most_points must be at least 1"):
-        Vetting(most_points=0)
+        UpdateLimits(most_points=0)
 
 
 def test_the_usual_limit_leaves_room_for_the_noise_of_dp():
@@ -101,7 +101,7 @@ def test_garbage_is_refused_unseen_and_the_round_goes_on_with_the_others(kind):
 
 
 def test_an_update_that_is_too_long_is_refused_and_seen():
-    results, seen = run({"a": "huge"}, Vetting(100.0))
+    results, seen = run({"a": "huge"}, UpdateLimits(100.0))
     np.testing.assert_array_equal(results[-1].weights, without("a")[-1].weights)
     assert "above the 100 of --most-norm" in results[0].refused["a"]
     assert [each.user for each in seen if each.round == 1] == ["a", "b", "c"]

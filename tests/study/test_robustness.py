@@ -100,4 +100,4 @@ def test_a_stranger_cannot_have_a_broken_phone(crowd):
 
 def test_names_may_hold_an_equals_sign_and_the_default_takes_all_that_is_finite():
     assert Robustness(broken=("a=b=nan",)).kinds == {"a=b": "nan"}
-    assert Robustness().vetting is ANY_FINITE
+    assert Robustness().update_limits is ANY_FINITE

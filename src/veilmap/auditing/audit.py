@@ -109,7 +109,7 @@ def _run(
 
     finished: dict[str, list[TrialResult]] = {}
 
-    def tell(trial: Trial, result: TrialResult) -> None:
+    def report(trial: Trial, result: TrialResult) -> None:
         own = finished.setdefault(trial.configuration, [])
         own.append(result)
         if len(own) == len(plan.settings.seeds):
@@ -123,7 +123,7 @@ def _run(
         replace(progress, on_begin=begin),
         fresh=fresh,
         revise=redacted,
-        on_result=tell,
+        on_result=report,
     )
 
 

@@ -6,12 +6,14 @@ from typing import Any
 from veilmap.maps.families import MAP_FAMILIES
 from veilmap.registry import Registry
 from veilmap.strategy import Named
-from veilmap.study.attack_notation import ATTACK_METHODS, Method
+from veilmap.study.attack_notation import ATTACK_METHODS, MethodChoice
 from veilmap.study.settings import RunSettings
 from veilmap.study.step_notation import DEFENCES
 
 
-def needed_classes(runs: Sequence[RunSettings], methods: Sequence[Method] = ()) -> tuple[str, ...]:
+def needed_classes(
+    runs: Sequence[RunSettings], methods: Sequence[MethodChoice] = ()
+) -> tuple[str, ...]:
     """A sentence for each class that texts cannot stand for, or only with its package."""
     needed: dict[str, None] = {}
     for run in runs:

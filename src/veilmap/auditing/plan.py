@@ -9,7 +9,7 @@ from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import UserError, fault_of, refuse, shown
 from veilmap.experiments.trial import Keep, Trial
 from veilmap.measurements import Measurements
-from veilmap.study.prepare import Prepared, prepare, refuse_strangers
+from veilmap.study.prepare import Prepared, prepare, refuse_unknown_users
 from veilmap.study.settings import RunSettings
 from veilmap.wording import listed
 
@@ -47,7 +47,7 @@ class AuditPlan:
         targets = _targets(prepared, settings)
         if redact:
             refuse_named_users(runs)
-        _refuse_strangers(runs, prepared)
+        _refuse_unknown_users(runs, prepared)
         return cls(settings, runs, prepared, targets, redact)
 
     @property
@@ -90,10 +90,10 @@ class AuditPlan:
 def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
     """Those asked for, or those with the most measurements."""
     users, wanted = prepared.data.users, settings.audit.target
-    strangers = [user for user in wanted if user not in users]
-    if strangers:
+    unknown = [user for user in wanted if user not in users]
+    if unknown:
         raise UserError(
-            f"user {shown(strangers[0])} has no measurement in cell {prepared.cell}; choose one "
+            f"user {shown(unknown[0])} has no measurement in cell {prepared.cell}; choose one "
             f"of: {listed(users)}"
         )
     if settings.audit.targets > len(users):
@@ -104,12 +104,12 @@ def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
     return wanted or tuple(users[: settings.audit.targets])
 
 
-def _refuse_strangers(runs: Mapping[str, RunSettings], prepared: Prepared) -> None:
+def _refuse_unknown_users(runs: Mapping[str, RunSettings], prepared: Prepared) -> None:
     """Before anything is trained: the users to be defended must take part."""
     refuse(
         UserError(f"configuration {shown(name)}: {fault}")
         for name, run in runs.items()
         for fault in fault_of(
-            refuse_strangers, run.protection.defended, prepared.users, "be defended"
+            refuse_unknown_users, run.protection.defended, prepared.users, "be defended"
         )
     )

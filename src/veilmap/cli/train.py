@@ -169,7 +169,7 @@ def _phones(run: Run) -> None:
     stdout.print()
     stdout.print(did)
     for step in run.defences:
-        say(f"{step.step}\n  {_listed(step.figures)}")
+        say(f"{step.step}\n  {_figures_text(step.figures)}")
         for line in _remarks(step):
             say(f"  {line}")
 
@@ -179,7 +179,7 @@ def _remarks(step: StepSummary) -> Iterator[str]:
     if step.learned:
         yield f"learned {counted(step.learned, 'time')}, {step.learning_seconds:,.1f} s in all"
     if step.spent:
-        yield f"privacy spent, the most of any user: {_listed(step.spent)}"
+        yield f"privacy spent, the most of any user: {_figures_text(step.spent)}"
     if step.kept_whole:
         turns = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
         yield f"{turns}, which hides nothing"
@@ -194,7 +194,7 @@ def _remarks(step: StepSummary) -> Iterator[str]:
         )
 
 
-def _listed(figures: Figures) -> str:
+def _figures_text(figures: Figures) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_number(value)}" for name, value in figures.items()
     )

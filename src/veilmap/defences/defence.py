@@ -84,7 +84,7 @@ class Defence:
         reports = []
         for step in self.of(turn.user):
             if isinstance(step, UpdateStep):
-                update, report = _conceal(step, update, n, turn)
+                update, report = _apply_to_update(step, update, n, turn)
                 reports.append(report)
         return update, tuple(reports)
 
@@ -104,7 +104,7 @@ def _act(step: Step, lesson: Lesson, batch: LocalData, turn: Turn) -> tuple[Loca
     )
 
 
-def _conceal(step: UpdateStep, update: Floats, n: int, turn: Turn) -> tuple[Floats, Report]:
+def _apply_to_update(step: UpdateStep, update: Floats, n: int, turn: Turn) -> tuple[Floats, Report]:
     given = read_only_for(step, update)
     returned, cost = measured(lambda: step.on_update(given, turn))
     sent, figures = returned_update(step, update, returned)

@@ -18,7 +18,7 @@ from veilmap.defences.step import Figures, Moves, Turn
 from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.local_data import LocalData
 
-Centre = Literal["nearest", "mean"]
+CentreRule = Literal["nearest", "mean"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class DiverseBatch:
 
     eps_m: float = 50.0
     size: int | None = None
-    centre: Centre = "nearest"
+    centre: CentreRule = "nearest"
     min_points: int = 1
     noise: Noise = "keep"
     name = "diverse"
@@ -93,8 +93,8 @@ class DiverseBatch:
         yield from grouping_faults(self.eps_m, self.min_points, self.noise)
         if self.size is not None and not (isinstance(self.size, int) and self.size >= 1):
             yield out_of_range("size", "a whole number of at least 1, or None", self.size)
-        if self.centre not in get_args(Centre):
-            yield unknown_choice("centre", self.centre, get_args(Centre))
+        if self.centre not in get_args(CentreRule):
+            yield unknown_choice("centre", self.centre, get_args(CentreRule))
         if self.centre == "mean" and self.size is not None:
             yield UserError(
                 f"size must be None with centre 'mean', got {shown(self.size)}; a mean is not a "
@@ -111,7 +111,7 @@ def _nearest(batch: LocalData, groups: Groups) -> Indices:
     return groups.rows[by_distance[first]]
 
 
-def _centres(batch: LocalData, groups: Groups, centre: Centre) -> LocalData:
+def _centres(batch: LocalData, groups: Groups, centre: CentreRule) -> LocalData:
     """One point of each group, in time order."""
     if centre == "nearest":
         return batch.take(np.sort(_nearest(batch, groups)))

@@ -18,9 +18,9 @@ from joblib.parallel import LokyBackend, get_active_backend
 from veilmap.model.threads import one_thread
 
 Item = TypeVar("Item")
-Shared = TypeVar("Shared")
+SharedInput = TypeVar("SharedInput")
 Result = TypeVar("Result")
-Work = Callable[[Item, Shared], Result]
+Work = Callable[[Item, SharedInput], Result]
 Calls = Sequence[Any]  # what joblib's delayed makes
 Finished = Generator[tuple[int, Any], None, None]  # the number of the item, and what came of it
 
@@ -33,7 +33,7 @@ copyreg.pickle(type(MISSING), lambda _: "MISSING")
 
 
 def run_all(
-    work: Work[Item, Shared, Result], items: Sequence[Item], shared: Shared, jobs: int
+    work: Work[Item, SharedInput, Result], items: Sequence[Item], shared: SharedInput, jobs: int
 ) -> Generator[tuple[Item, Result], None, None]:
     """Begin them in their order, and give each with its result as soon as it is there.
 
@@ -71,10 +71,10 @@ def all_jobs() -> int:
 
 
 @dataclass(frozen=True)
-class _Shared(Generic[Shared]):
+class _Shared(Generic[SharedInput]):
     """What all need, in a form that Dask sends to a worker once, and not with every item."""
 
-    value: Shared
+    value: SharedInput
 
     def __sizeof__(self) -> int:
         return 1 << 20  # joblib has Dask do so with what calls itself larger than 1000 bytes
@@ -144,7 +144,7 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _deaf(
-    work: Work[Item, Shared, Result], number: int, item: Item, shared: _Shared[Shared]
+    work: Work[Item, SharedInput, Result], number: int, item: Item, shared: _Shared[SharedInput]
 ) -> tuple[int, Result]:
     # A terminal interrupts workers too; the main process alone decides what becomes of them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -152,7 +152,7 @@ def _deaf(
 
 
 def _on_one_thread(
-    work: Work[Item, Shared, Result], number: int, item: Item, shared: _Shared[Shared]
+    work: Work[Item, SharedInput, Result], number: int, item: Item, shared: _Shared[SharedInput]
 ) -> tuple[int, Result]:
     # What inner_max_num_threads does for loky; joblib has it for no other backend. No signal here:
     # Dask calls this in a thread that is not the main one.

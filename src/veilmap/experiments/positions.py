@@ -23,7 +23,7 @@ _NOWHERE_M = 1e12  # far outside every area
 
 Arrays = Mapping[str, NDArray[Any]]
 Point = tuple[float, float]
-Case = tuple[str, str]  # attack and target
+AttackTarget = tuple[str, str]  # attack and target
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Positions:
     area: Area
     truth: Mapping[str, Points] = field(default_factory=dict)
     chosen: Mapping[str, Points] = field(default_factory=dict)
-    locations: Mapping[Case, Points] = field(default_factory=dict)
-    clouds: Mapping[Case, Points] = field(default_factory=dict)
-    tried: Mapping[Case, Points] = field(default_factory=dict)
+    locations: Mapping[AttackTarget, Points] = field(default_factory=dict)
+    clouds: Mapping[AttackTarget, Points] = field(default_factory=dict)
+    tried: Mapping[AttackTarget, Points] = field(default_factory=dict)
     homes: Mapping[str, Point] = field(default_factory=dict)
-    named_homes: Mapping[Case, Point] = field(default_factory=dict)
+    named_homes: Mapping[AttackTarget, Point] = field(default_factory=dict)
     path_m: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
     signal_dbm: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     box_deg: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

@@ -13,7 +13,7 @@ from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, Average
 from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.robust import Gathered, median, trimmed_mean
-from veilmap.federation.update_validation import ANY_FINITE, Vetting
+from veilmap.federation.update_validation import ANY_FINITE, UpdateLimits
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
 
@@ -109,7 +109,7 @@ class Plan:
 
     Maps learn ``rsrp_dbm - label_offset_dbm``; the paper's raw labels are offset 0.
     ``defence`` is what phones do to hide, by default nothing; ``cell`` is the one that is mapped.
-    ``vetting`` is which updates the server takes; ``broken`` are the users whose phones a
+    ``update_limits`` is which updates the server takes; ``broken`` are the users whose phones a
     simulation lets send garbage, with its kind.
     """
 
@@ -121,7 +121,7 @@ class Plan:
     seed: int = 0
     defence: Defence = field(default_factory=Defence)
     cell: str = ""
-    vetting: Vetting = ANY_FINITE
+    update_limits: UpdateLimits = ANY_FINITE
     broken: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

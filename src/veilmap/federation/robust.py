@@ -18,7 +18,7 @@ MOST_BYTES = 4 * 2**30
 # Numbers that are sorted at once, so that their copies are small beside the updates.
 AT_ONCE = 2**22
 
-Rule = Callable[[NDArray[np.float64]], NDArray[np.float64]]  # (users, weights) → (weights,)
+CombineRule = Callable[[NDArray[np.float64]], NDArray[np.float64]]  # (users, weights) → (weights,)
 
 
 def median(updates: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -26,7 +26,7 @@ def median(updates: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.median(updates, axis=0))
 
 
-def trimmed_mean(share: float) -> Rule:
+def trimmed_mean(share: float) -> CombineRule:
     """Definition 2: the mean without the β·m largest and the β·m smallest of m values."""
 
     def rule(updates: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,7 +52,7 @@ class Gathered:
         UserError: ``senders``, those who may send, are more than fit into memory.
     """
 
-    def __init__(self, weights_before: Floats, rule: Rule, senders: int) -> None:
+    def __init__(self, weights_before: Floats, rule: CombineRule, senders: int) -> None:
         if senders * weights_before.nbytes > MOST_BYTES:
             held = f"{senders * weights_before.nbytes / 2**30:.1f} GB of {senders:,} users"
             raise UserError(

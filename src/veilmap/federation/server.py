@@ -83,7 +83,7 @@ def run_round(
             n = len(batches[user])
             reports[user] = (*reports[user], *more)
             message = as_sent(plan.broken, user, state, message)
-            refusal = plan.vetting.refusal(message, n, state)
+            refusal = plan.update_limits.refusal(message, n, state)
             if observer and (refusal is None or refusal.is_seen):
                 observer.see(Observation(this.number, user, state, message, n, this.start_s))
             if refusal is None:

@@ -30,7 +30,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Vetting:
+class UpdateLimits:
     """What an update must satisfy, apart from being finite and of the network's shape.
 
     Attributes:
@@ -75,7 +75,7 @@ class Vetting:
 
 
 # In one process: honest phones are as long as their settings make them, and none is hostile.
-ANY_FINITE = Vetting(math.inf, sys.maxsize)
+ANY_FINITE = UpdateLimits(math.inf, sys.maxsize)
 
 
 def usual_norm(network: Network, steps: Sequence[Step]) -> float:
@@ -83,4 +83,6 @@ def usual_norm(network: Network, steps: Sequence[Step]) -> float:
 
     Updates of the paper's settings are 0.3 to 7 long; noise is σ√d long, whatever it hides.
     """
-    return Vetting.most_norm + 2 * sum(noise_std(step) * math.sqrt(network.size) for step in steps)
+    return UpdateLimits.most_norm + 2 * sum(
+        noise_std(step) * math.sqrt(network.size) for step in steps
+    )

@@ -16,7 +16,7 @@ from veilmap.federation.evaluation import Evaluation
 from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.observation import Observation
 from veilmap.federation.server import sample_users
-from veilmap.federation.update_validation import Refusal, Vetting
+from veilmap.federation.update_validation import Refusal, UpdateLimits
 from veilmap.flower.journal import Journal, RoundOutcome
 from veilmap.flower.messages import (
     NO_ANSWER,
@@ -60,8 +60,8 @@ class Assignment:
     nodes: int = 2
     sum_of: int = FEWEST
     timeout_s: float = 600.0
-    most_norm: float = Vetting.most_norm
-    most_points: int = Vetting.most_points
+    most_norm: float = UpdateLimits.most_norm
+    most_points: int = UpdateLimits.most_points
     test: str = ""
 
 
@@ -89,7 +89,7 @@ class SignalMapStrategy(FedAvg):
         super().__init__(fraction_evaluate=0.0)
         self._journal, self._assignment = journal, assignment
         self._name_of, self._test = name_of, test
-        self._vetting = Vetting(assignment.most_norm, assignment.most_points)
+        self._limits = UpdateLimits(assignment.most_norm, assignment.most_points)
         self._after = journal.done  # Flower counts the rounds of this run, from 1
         self._asked: Mapping[int, str] = {}  # the nodes of this round, with their names
         self._began = 0.0
@@ -120,7 +120,7 @@ class SignalMapStrategy(FedAvg):
             if isinstance(update, str):
                 left_out[name] = update
                 continue
-            refusal, read = self._vetted(t, name, update, self._vetting)
+            refusal, read = self._validated(t, name, update, self._limits)
             seen += read
             if refusal is None:
                 del left_out[name]
@@ -129,12 +129,12 @@ class SignalMapStrategy(FedAvg):
                 left_out[name] = refusal.why
         return self._end(t, average.weights(), average.n, seen, left_out)
 
-    def _vetted(
-        self, t: int, name: str, update: Update, vetting: Vetting
+    def _validated(
+        self, t: int, name: str, update: Update, limits: UpdateLimits
     ) -> tuple[Refusal | None, list[Observation]]:
         """Whether an update is refused, and what a curious server reads of it."""
         before, start_s = self._journal.weights, self._journal.campaign.start_s(t)
-        refusal = vetting.refusal({WEIGHTS: update.weights}, update.n, {WEIGHTS: before})
+        refusal = limits.refusal({WEIGHTS: update.weights}, update.n, {WEIGHTS: before})
         if refusal is not None and not refusal.is_seen:
             return refusal, []
         return refusal, [Observation.of_weights(t, name, before, update.weights, update.n, start_s)]

@@ -46,9 +46,9 @@ class SecureStrategy(SignalMapStrategy):
         left_out = {self._asked[node]: why for node, why in self._round.left_out.items()}
         if isinstance(update, str):
             return self._end(t, before, {}, [], {**left_out, SUM: update})
-        most_points = self._vetting.most_points * len(self._asked)
-        vetting = replace(self._vetting, most_points=most_points)
-        refusal, seen = self._vetted(t, SUM, update, vetting)
+        most_points = self._limits.most_points * len(self._asked)
+        limits = replace(self._limits, most_points=most_points)
+        refusal, seen = self._validated(t, SUM, update, limits)
         if refusal is not None:
             return self._end(t, before, {}, seen, {**left_out, SUM: refusal.why})
         return self._end(t, update.weights, {SUM: update.n}, seen, left_out)

@@ -31,7 +31,7 @@ class Client(NamedTuple):
     dropout: Dropout
 
 
-class _Step(NamedTuple):
+class _StackedBatch(NamedTuple):
     """The mini-batches of all clients that have one left, padded to the largest of them."""
 
     x: Tensor  # (clients, rows, 2)
@@ -118,7 +118,7 @@ def _layers(network: Network, weights: Floats, count: int, device: torch.device)
     return [(repeated(matrix), repeated(bias)) for matrix, bias in network.layers(weights)]
 
 
-def _steps(clients: Sequence[Client], device: torch.device) -> list[_Step]:
+def _steps(clients: Sequence[Client], device: torch.device) -> list[_StackedBatch]:
     """All mini-batches in one table that goes to the device at once."""
     blocks, sizes = [], []
     for number in range(len(clients[0].mini_batches)):
@@ -133,13 +133,16 @@ def _steps(clients: Sequence[Client], device: torch.device) -> list[_Step]:
     parts = torch.split(table, [block.shape[0] * block.shape[1] for block in blocks])
     padded = [part.view(block.shape) for part, block in zip(parts, blocks, strict=True)]
     return [
-        _Step(each[..., :2], each[..., 2:3], each[..., 3:], own)
+        _StackedBatch(each[..., :2], each[..., 2:3], each[..., 3:], own)
         for each, own in zip(padded, sizes, strict=True)
     ]
 
 
 def _dropped(
-    network: Network, clients: Sequence[Client], steps: Sequence[_Step], device: torch.device
+    network: Network,
+    clients: Sequence[Client],
+    steps: Sequence[_StackedBatch],
+    device: torch.device,
 ) -> Iterator[Dropped]:
     """For each step of an epoch the dropped units of all its clients, sent to the device at once.
 
@@ -174,7 +177,7 @@ def _on_device(
 
 
 def _take(
-    network: Network, layers: Layers, step: _Step, dropped: Dropped, learning_rate: float
+    network: Network, layers: Layers, step: _StackedBatch, dropped: Dropped, learning_rate: float
 ) -> None:
     """One step w ← w − η∇ℓ(w; b) of the first clients; see ``backprop`` for the formulas."""
     own = [(matrix[: len(step.x)], bias[: len(step.x)]) for matrix, bias in layers]

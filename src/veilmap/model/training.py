@@ -23,7 +23,7 @@ def gradient(
 ) -> Floats:
     """∇ℓ(w; b) of the mean squared error over a mini-batch b = (xy_std, labels), flat."""
     total = np.zeros_like(weights)
-    step = _Step(network, _layers(network, weights), dropout)
+    step = _MiniBatchGradient(network, _layers(network, weights), dropout)
     step.add_gradient(*_tensors(mini_batch), into=_layers(network, total), factor=1.0)
     return total
 
@@ -92,7 +92,7 @@ def descend_with_torch(
     # Through torch, whose memory is aligned to cache lines; numpy's is not, and that costs 7 %.
     weights = torch.from_numpy(weights).clone().numpy()
     layers = _layers(network, weights)
-    step = _Step(network, layers, dropout)
+    step = _MiniBatchGradient(network, layers, dropout)
     batches = [_tensors(mini_batch) for mini_batch in mini_batches]
     for _ in range(epochs):
         for x, y in batches:
@@ -105,7 +105,7 @@ def descend_with_torch(
     return weights
 
 
-class _Step:
+class _MiniBatchGradient:
     """The gradient of one mini-batch after another at ``layers``, whose values may change."""
 
     def __init__(self, network: Network, layers: Layers, dropout: Dropout | None) -> None:

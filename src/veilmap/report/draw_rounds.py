@@ -17,7 +17,7 @@ from veilmap.report.sheet import MARKERS, say
 _LAYER_COLOURS = ("#08306B", "#2171B5", "#6BAED6", "#BDD7E7")  # from dark to light
 
 Results = Mapping[str, Sequence[Reconstruction]]  # by attack
-Line = Mapping[int, float]  # by round
+ValueByRound = Mapping[int, float]  # by round
 
 
 def draw_rounds(
@@ -55,14 +55,16 @@ def draw_rounds(
 
 def _by_attack(
     method_results: Results, figure: Callable[[Reconstruction], float]
-) -> dict[str, Line]:
+) -> dict[str, ValueByRound]:
     return {
         attack: _medians([(each.round, figure(each)) for each in results])
         for attack, results in method_results.items()
     }
 
 
-def _distances_m(method_results: Results, truth: Mapping[int, LocalData]) -> dict[str, Line]:
+def _distances_m(
+    method_results: Results, truth: Mapping[int, LocalData]
+) -> dict[str, ValueByRound]:
     known = {
         attack: [each for each in results if truth.get(each.round)]
         for attack, results in method_results.items()
@@ -72,7 +74,7 @@ def _distances_m(method_results: Results, truth: Mapping[int, LocalData]) -> dic
     )
 
 
-def _by_layer(norms: Mapping[int, Sequence[float]]) -> dict[str, Line]:
+def _by_layer(norms: Mapping[int, Sequence[float]]) -> dict[str, ValueByRound]:
     layers = max((len(each) for each in norms.values()), default=0)
     return {
         f"layer {layer + 1}": _medians(
@@ -82,7 +84,7 @@ def _by_layer(norms: Mapping[int, Sequence[float]]) -> dict[str, Line]:
     }
 
 
-def _medians(values: Sequence[tuple[int, float]]) -> Line:
+def _medians(values: Sequence[tuple[int, float]]) -> ValueByRound:
     """Rounds in order; NaN, which breaks the line, where an attack found nothing."""
     by_round: dict[int, list[float]] = {}
     for number, value in sorted(values):
@@ -95,7 +97,7 @@ def _layer_looks(lines: Iterable[str]) -> dict[str, Look]:
     return {name: Look(colour, colour, marker) for name, colour, marker in layers}
 
 
-def _draw_lines(axes: Axes, lines: Mapping[str, Line], looks: Mapping[str, Look]) -> None:
+def _draw_lines(axes: Axes, lines: Mapping[str, ValueByRound], looks: Mapping[str, Look]) -> None:
     for name, line in lines.items():
         axes.plot(
             list(line), list(line.values()), color=looks[name].colour, linewidth=1.4,

@@ -27,7 +27,7 @@ from veilmap.settings import load_json, parse
 SCHEMA = 2
 # The first had the paper's network alone, as facts.network.
 _FIRST = 1
-_ANEW = "fetch it again, or train it again"
+_WAY_OUT = "fetch it again, or train it again"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class SignalMap:
         try:
             with safe_open(path, framework="numpy") as file:
                 text = (file.metadata() or {})["veilmap_model"]
-                facts = _facts(load_json(text, f"{path} is not a veilmap model", _ANEW), path)
+                facts = _facts(load_json(text, f"{path} is not a veilmap model", _WAY_OUT), path)
                 facts = replace(facts, map=map_of_file(facts.map, map))
                 _check(file, facts, path)
                 state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dictionary
@@ -101,7 +101,7 @@ class SignalMap:
             raise UserError(f"there is no model {path}; make one with: veilmap train") from None
         except (SafetensorError, KeyError, TypeError, OSError) as error:
             reason = str(error).splitlines()[0]
-            raise UserError(f"{path} is not a veilmap model ({reason}); {_ANEW}") from None
+            raise UserError(f"{path} is not a veilmap model ({reason}); {_WAY_OUT}") from None
         if not all(np.isfinite(values).all() for values in state.values()):
             raise UserError(f"{path} holds numbers that are not finite; train it again")
         return cls(facts, state)
@@ -116,7 +116,7 @@ def _check(file: Any, facts: MapFacts, path: str | Path) -> None:
     if shape != [facts.map.size] or kind != "F32":
         raise UserError(
             f"{path} holds weights of shape {shape} and type {kind}, "
-            f"but its network has {facts.map.size:,} of type F32; {_ANEW}"
+            f"but its network has {facts.map.size:,} of type F32; {_WAY_OUT}"
         )
 
 
@@ -124,7 +124,8 @@ def _facts(content: Mapping[str, Any], path: str | Path) -> MapFacts:
     schema, damaged = content["schema"], f"{path} is not a veilmap model"
     if schema not in (_FIRST, SCHEMA):
         raise UserError(
-            f"{path} has schema {shown(schema)}; this veilmap reads {_FIRST} and {SCHEMA}; {_ANEW}"
+            f"{path} has schema {shown(schema)}; this veilmap reads {_FIRST} and {SCHEMA}; "
+            f"{_WAY_OUT}"
         )
     facts = dict(content["facts"])
     if schema == _FIRST:

@@ -70,10 +70,10 @@ class Document(Protocol):
     """A module that reads files other than tables, as rows of raw columns."""
 
     FORMAT: Format
-    SCHEMA: dict[str, pl.DataType]
+    COLUMN_TYPES: dict[str, pl.DataType]
 
     def parse(self, content: bytes, name: str) -> list[tuple[Any, ...]]:
-        """The rows in the order of ``SCHEMA``; the first value is the row's number."""
+        """The rows in the order of ``COLUMN_TYPES``; the first value is the row's number."""
 
 
 def cell_name(mcc: str, mnc: str, cell: str) -> pl.Expr:

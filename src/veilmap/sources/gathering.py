@@ -107,8 +107,10 @@ class PieceReader:
         return scan
 
     def _document(self, document: Document, source: str) -> Scan:
-        columns = dict(zip(document.SCHEMA, zip(*self._rows[document], strict=True), strict=True))
-        table = pl.DataFrame(columns, schema=document.SCHEMA).rename({"row": ROW})
+        columns = dict(
+            zip(document.COLUMN_TYPES, zip(*self._rows[document], strict=True), strict=True)
+        )
+        table = pl.DataFrame(columns, schema=document.COLUMN_TYPES).rename({"row": ROW})
         table = table.with_columns(pl.Series(FILE, self._files[document]))
         known = document.FORMAT
         with_file = self._several or known.one_file_per_upload

@@ -34,7 +34,7 @@ _OF_TOWER = (
     "radioType", "mobileCountryCode", "mobileNetworkCode", "locationAreaCode", "cellId",
     "signalStrength", "serving",
 )  # fmt: skip
-SCHEMA: dict[str, pl.DataType] = {
+COLUMN_TYPES: dict[str, pl.DataType] = {
     "row": pl.UInt32(),
     **dict.fromkeys((*_OF_ITEM, *_OF_POSITION, *_OF_TOWER), pl.String()),
 }
@@ -47,7 +47,7 @@ LONGEST = 1000
 
 
 def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
-    """The cell towers of all items, as tuples in the order of ``SCHEMA``.
+    """The cell towers of all items, as tuples in the order of ``COLUMN_TYPES``.
 
     Raises:
         UserError: it is broken JSON, or of another shape.

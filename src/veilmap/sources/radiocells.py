@@ -33,7 +33,7 @@ FORMAT = Format(
 )
 _OF_SCAN = ("device", "time", "lat", "lng", "accuracy")
 _OF_CELL = ("mcc", "mnc", "lac", "id", "ss", "act")
-SCHEMA: dict[str, pl.DataType] = {
+COLUMN_TYPES: dict[str, pl.DataType] = {
     "row": pl.UInt32(),
     **dict.fromkeys((*_OF_SCAN, "element", *_OF_CELL), pl.String()),
 }
@@ -53,7 +53,7 @@ _SWAPPED = {
 
 
 def parse(content: bytes, name: str) -> list[tuple[Any, ...]]:
-    """The cells of all scans, as tuples in the order of ``SCHEMA``.
+    """The cells of all scans, as tuples in the order of ``COLUMN_TYPES``.
 
     Raises:
         UserError: it is broken XML, declares entities, or is not a log of cells.

@@ -19,10 +19,12 @@ ATTACK_METHODS: Registry[Attack] = Registry(
     "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *RENAMED)
 )
 
-Method = str | Attack  # a name of ours, whose settings are options of their own, or any object
+MethodChoice = (
+    str | Attack
+)  # a name of ours, whose settings are options of their own, or any object
 
 
-def methods_of(given: Any) -> tuple[Method, ...]:
+def methods_of(given: Any) -> tuple[MethodChoice, ...]:
     """From names, texts and objects, or from one text with commas between them.
 
     Raises:
@@ -45,12 +47,12 @@ def methods_of(given: Any) -> tuple[Method, ...]:
 
 
 if TYPE_CHECKING:
-    Methods = tuple[Method, ...]
+    Methods = tuple[MethodChoice, ...]
 else:  # parsers of files and command lines see texts
     Methods = Annotated[tuple[str, ...], PlainValidator(methods_of)]
 
 
-def method_name(method: Method) -> str:
+def method_name(method: MethodChoice) -> str:
     """How results call an attack: one of ours by its name, any other by its text."""
     if isinstance(method, str):
         return method
@@ -66,7 +68,7 @@ def _parts_of(given: Any) -> list[Any]:
     return re.split(r",(?![^,:]*=[^,:]*(?:,|\Z))", pieces) if pieces else []
 
 
-def _method_of(given: Any) -> Method:
+def _method_of(given: Any) -> MethodChoice:
     if not isinstance(given, str):
         refuse(ATTACK_METHODS.faults(given))
         method: Attack = given

@@ -7,9 +7,9 @@ from typing import Any
 
 from veilmap.metrics.intervals import Interval, paired_interval
 
-Content = Mapping[str, Any]  # of a results.json
-Case = tuple[str, str, str | None]  # configuration, attack, target
-Runs = Mapping[int, Content]  # the row of each seed
+JsonObject = Mapping[str, Any]  # of a results.json
+RowKey = tuple[str, str, str | None]  # configuration, attack, target
+RowBySeed = Mapping[int, JsonObject]  # the row of each seed
 # How an audit was called: its settings say the same, one by one.
 LEFT_OUT = ("resolved.command",)
 IDENTITY = ("configuration", "attack", "target", "seed")
@@ -45,7 +45,7 @@ class Paired:
 
 @dataclass(frozen=True)
 class Matched:
-    """The rows of one case that both sides have; the configurations may differ."""
+    """The rows of one attack on one target that both sides have; the configurations may differ."""
 
     configuration_a: str
     configuration_b: str
@@ -86,31 +86,31 @@ class Comparison:
     only: tuple[Lonely, ...] = field(repr=False)
 
 
-def compare_results(a: Content, b: Content) -> Comparison:
+def compare_results(a: JsonObject, b: JsonObject) -> Comparison:
     """Compare the contents of two ``results.json``.
 
     Rows belong together that have configuration, attack and target in common. Where each side has
     one configuration only, attack and target suffice: its name is what was changed.
     """
-    theirs = _by_case(b["rows"])
+    theirs = _by_key(b["rows"])
     figures = _figure_names([*a["rows"], *b["rows"]])
     rows, only = [], []
     alone = all(len({row["configuration"] for row in each["rows"]}) == 1 for each in (a, b))
-    for case, runs in _by_case(a["rows"]).items():
-        agreeing = (each for each in theirs if each[1:] == case[1:] and (alone or each == case))
-        other = next(agreeing, case)
+    for key, runs in _by_key(a["rows"]).items():
+        agreeing = (each for each in theirs if each[1:] == key[1:] and (alone or each == key))
+        other = next(agreeing, key)
         others = theirs.pop(other, {})
         pairs = _pairs(runs, others)
         if pairs:
-            rows.append(Matched(case[0], other[0], *case[1:], _figures(figures, pairs)))
-        only += _lonely("A", case, runs, [one["seed"] for one, _ in pairs])
+            rows.append(Matched(key[0], other[0], *key[1:], _figures(figures, pairs)))
+        only += _lonely("A", key, runs, [one["seed"] for one, _ in pairs])
         only += _lonely("B", other, others, [two["seed"] for _, two in pairs])
-    only += [line for case, runs in theirs.items() for line in _lonely("B", case, runs, [])]
+    only += [line for key, runs in theirs.items() for line in _lonely("B", key, runs, [])]
     return Comparison(*_settings(a["settings"], b["settings"]), figures, tuple(rows), tuple(only))
 
 
 def _settings(
-    a: Content, b: Content
+    a: JsonObject, b: JsonObject
 ) -> tuple[tuple[Differing, ...], tuple[Differing, ...], bool | None]:
     """The settings that differ, the versions that do, and whether the data are the same."""
     ours, theirs = dict(_flat(a)), dict(_flat(b))
@@ -125,7 +125,7 @@ def _settings(
     return settings, versions, None if None in prints else prints[0] == prints[1]
 
 
-def _flat(tables: Content, at: str = "") -> Iterable[tuple[str, Any]]:
+def _flat(tables: JsonObject, at: str = "") -> Iterable[tuple[str, Any]]:
     for name, value in tables.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{at}{name}.")
@@ -133,7 +133,7 @@ def _flat(tables: Content, at: str = "") -> Iterable[tuple[str, Any]]:
             yield f"{at}{name}", value
 
 
-def _figure_names(rows: Sequence[Content]) -> tuple[str, ...]:
+def _figure_names(rows: Sequence[JsonObject]) -> tuple[str, ...]:
     """Fields that are numbers wherever they are known."""
     names = dict.fromkeys(name for row in rows for name in row if name not in IDENTITY)
     return tuple(name for name in names if all(_is_number_or_none(row.get(name)) for row in rows))
@@ -143,22 +143,24 @@ def _is_number_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def _by_case(rows: Iterable[Content]) -> dict[Case, dict[int, Content]]:
-    cases: dict[Case, dict[int, Content]] = {}
+def _by_key(rows: Iterable[JsonObject]) -> dict[RowKey, dict[int, JsonObject]]:
+    rows_by_key: dict[RowKey, dict[int, JsonObject]] = {}
     for row in rows:
-        case = row["configuration"], row["attack"], row["target"]
-        cases.setdefault(case, {})[row["seed"]] = row
-    return cases
+        key = row["configuration"], row["attack"], row["target"]
+        rows_by_key.setdefault(key, {})[row["seed"]] = row
+    return rows_by_key
 
 
-def _pairs(a: Runs, b: Runs) -> list[tuple[Content, Content]]:
+def _pairs(a: RowBySeed, b: RowBySeed) -> list[tuple[JsonObject, JsonObject]]:
     """Of the same seed; but two single runs are a pair whatever their seeds."""
     if len(a) == len(b) == 1:
         return list(zip(a.values(), b.values(), strict=True))
     return [(row, b[seed]) for seed, row in a.items() if seed in b]
 
 
-def _figures(names: Iterable[str], pairs: Sequence[tuple[Content, Content]]) -> dict[str, Paired]:
+def _figures(
+    names: Iterable[str], pairs: Sequence[tuple[JsonObject, JsonObject]]
+) -> dict[str, Paired]:
     there = {name for pair in pairs for row in pair for name in row}
     return {
         name: _paired([(one.get(name), two.get(name)) for one, two in pairs])
@@ -184,6 +186,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _lonely(side: str, case: Case, runs: Runs, paired: Sequence[int]) -> list[Lonely]:
+def _lonely(side: str, key: RowKey, runs: RowBySeed, paired: Sequence[int]) -> list[Lonely]:
     seeds = tuple(sorted(set(runs) - set(paired)))
-    return [Lonely(side, *case, seeds)] if seeds else []
+    return [Lonely(side, *key, seeds)] if seeds else []

@@ -75,8 +75,8 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
     training, test = settings.test.apply(of_cell, task.seed)
     points, test_points = pooled(training), pooled(test)
     area, mean_dbm = _area(of_cell, task), float(points.rsrp_dbm.mean())
-    refuse_strangers(settings.protection.defended, training.users, "be defended")
-    refuse_strangers(settings.robustness.kinds, training.users, "have a broken phone")
+    refuse_unknown_users(settings.protection.defended, training.users, "be defended")
+    refuse_unknown_users(settings.robustness.kinds, training.users, "have a broken phone")
     return Prepared(
         settings=settings,
         data=of_cell,
@@ -89,7 +89,7 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
             seed=task.seed,
             defence=_defence(settings.protection, training, task.seed),
             cell=str(training.table["cell"][0]),
-            vetting=settings.robustness.vetting,
+            update_limits=settings.robustness.update_limits,
             broken=settings.robustness.kinds,
         ),
         rounds=cut(training, parse_interval(task.interval), of_cell.first),
@@ -104,12 +104,12 @@ def _defence(protection: Protection, training: Measurements, seed: int) -> Defen
     return Defence(protection.steps, protection.defended or None, public)
 
 
-def refuse_strangers(wanted: Iterable[str], users: Iterable[str], fate: str) -> None:
+def refuse_unknown_users(wanted: Iterable[str], users: Iterable[str], fate: str) -> None:
     """Raise if a user whom settings name has no training data."""
-    strangers = sorted(set(wanted) - set(users))
-    if strangers:
+    unknown = sorted(set(wanted) - set(users))
+    if unknown:
         raise UserError(
-            f"user {shown(strangers[0])} is to {fate} and has no training data in the cell; "
+            f"user {shown(unknown[0])} is to {fate} and has no training data in the cell; "
             f"choose one of: {listed(sorted(users))}"
         )
 

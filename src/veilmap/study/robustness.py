@@ -7,7 +7,7 @@ from typing import Annotated
 
 from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
 from veilmap.federation.byzantine import KINDS
-from veilmap.federation.update_validation import ANY_FINITE, Vetting
+from veilmap.federation.update_validation import ANY_FINITE, UpdateLimits
 from veilmap.settings import ONE_OR_MORE
 
 
@@ -49,8 +49,8 @@ class Robustness:
         return {user: kind for user, _, kind in pairs}
 
     @property
-    def vetting(self) -> Vetting:
+    def update_limits(self) -> UpdateLimits:
         """Which updates the server of one process takes."""
         if self.most_norm is None:
             return ANY_FINITE
-        return Vetting(self.most_norm, ANY_FINITE.most_points)
+        return UpdateLimits(self.most_norm, ANY_FINITE.most_points)

@@ -117,12 +117,12 @@ class Drawings:
 
     @draw.register
     def _places(self, picture: PlaceMaps) -> Figure | None:
-        case = self._attack, self._cohort.target
+        pair = self._attack, self._cohort.target
         panels = [
             self._place_panel(picture, where, positions, rows)
             for where in picture.panels
             for positions, rows in self._kept(where)
-            if case in positions.tried
+            if pair in positions.tried
         ]
         return draw_places(panels, self._cohort.area, self._spec.title) if panels else None
 

@@ -11,7 +11,7 @@ from veilmap.study.configuration import OneConfiguration
 from veilmap.sweeping.claims import Claim, claim_of
 from veilmap.sweeping.pictures import Picture, picture_of
 
-Keep = Literal["found", "chosen", "path", "past", "gradient"]
+SweepKeep = Literal["found", "chosen", "path", "past", "gradient"]
 Values = list[Any] | dict[str, Any]
 Made = TypeVar("Made")
 
@@ -87,7 +87,7 @@ class Runs:
     times: int = 1
     label: str | None = None
     measures: Literal["attack", "training", "data"] = "attack"
-    keep: tuple[Keep, ...] = ()
+    keep: tuple[SweepKeep, ...] = ()
 
     def __post_init__(self) -> None:
         refuse(self._faults())

@@ -56,8 +56,8 @@ class Sweep:
 
         def end(trial: Trial, result: TrialResult) -> None:
             if result.failed is not None:
-                case = f"{trial.configuration}, seed {trial.seed}"
-                progress.on_message(f"no figures: {case}: {result.failed}")
+                called = f"{trial.configuration}, seed {trial.seed}"
+                progress.on_message(f"no figures: {called}: {result.failed}")
             progress.on_trial(trial, result)
 
         # Pictures are drawn from positions, and rows name the target.

@@ -25,10 +25,12 @@ from veilmap.maps.torch_modules import cause
 # Numbers of J that are formed at once.
 _NUMBERS = 2**24
 
-Named = dict[str, Tensor]
-Signal = Callable[[Named, Tensor], Tensor]  # F(x; w) at one place, from trained parameters by name
+NamedTensors = dict[str, Tensor]
+Signal = Callable[
+    [NamedTensors, Tensor], Tensor
+]  # F(x; w) at one place, from trained parameters by name
 # J and F at places (n, 2).
-Form = Callable[[Signal, Named, Tensor], tuple[Tensor, Tensor]]
+Form = Callable[[Signal, NamedTensors, Tensor], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,9 @@ class AutodiffMatching(Objective):
         lengths = rows.norm(dim=1).clamp_min(torch.finfo(rows.dtype).tiny)
         return signals, rows @ gradient / lengths
 
-    def _named(self, weights: Tensor) -> tuple[Named, Named]:
+    def _named(self, weights: Tensor) -> tuple[NamedTensors, NamedTensors]:
         """The parameters that were trained, and all else, in the precision of the weights."""
-        trained, constant = Named(), Named()
+        trained, constant = NamedTensors(), NamedTensors()
         for name, buffer in self.module.named_buffers():
             constant[name] = buffer.to(weights.dtype) if buffer.is_floating_point() else buffer
         start = 0
@@ -118,13 +120,13 @@ class AutodiffMatching(Objective):
         return trained, constant
 
 
-def _signal(module: nn.Module, constant: Named, trained: Named, x: Tensor) -> Tensor:
+def _signal(module: nn.Module, constant: NamedTensors, trained: NamedTensors, x: Tensor) -> Tensor:
     # A copy, because a module may write into its input.
     found: Tensor = functional_call(module, {**constant, **trained}, (x[None].clone(),))
     return found.reshape(())
 
 
-def _at_once(signal: Signal, trained: Named, x: Tensor) -> tuple[Tensor, Tensor]:
+def _at_once(signal: Signal, trained: NamedTensors, x: Tensor) -> tuple[Tensor, Tensor]:
     form = vmap(grad_and_value(signal), in_dims=(None, 0), randomness="error")
     with warnings.catch_warnings():
         # Of layers that torch itself takes one by one; right all the same.
@@ -133,7 +135,7 @@ def _at_once(signal: Signal, trained: Named, x: Tensor) -> tuple[Tensor, Tensor]
     return torch.cat([each.flatten(1) for each in slopes.values()], 1), signals
 
 
-def _one_by_one(signal: Signal, trained: Named, x: Tensor) -> tuple[Tensor, Tensor]:
+def _one_by_one(signal: Signal, trained: NamedTensors, x: Tensor) -> tuple[Tensor, Tensor]:
     """A loop of plain back-propagation."""
     trained = {name: each.detach().requires_grad_() for name, each in trained.items()}
     rows, signals = [], []

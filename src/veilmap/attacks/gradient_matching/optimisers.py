@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 DECAY, SQUARE_DECAY, LEAST = 0.9, 0.999, 1e-8
 
 OptimiserName = Literal["sgd", "adam"]
-Place = TypeVar("Place", float, "Tensor")
+Coordinate = TypeVar("Coordinate", float, "Tensor")
 
 
 class Sgd:
@@ -19,7 +19,7 @@ class Sgd:
     def __init__(self, learning_rate: float) -> None:
         self.learning_rate = learning_rate
 
-    def step(self, x: Place, gradient: Place) -> Place:
+    def step(self, x: Coordinate, gradient: Coordinate) -> Coordinate:
         """Line 5."""
         return x - self.learning_rate * gradient
 
@@ -33,7 +33,7 @@ class Adam:
         self._mean: Any = 0.0
         self._square: Any = 0.0
 
-    def step(self, x: Place, gradient: Place) -> Place:
+    def step(self, x: Coordinate, gradient: Coordinate) -> Coordinate:
         """Bias-corrected, as published."""
         self._steps += 1
         # A product, because the power of a large number raises instead of giving infinity.
@@ -42,7 +42,7 @@ class Adam:
         self._square = SQUARE_DECAY * self._square + (1 - SQUARE_DECAY) * squared
         mean = self._mean / (1 - DECAY**self._steps)
         square = self._square / (1 - SQUARE_DECAY**self._steps)
-        moved: Place = x - self.learning_rate * mean / (square**0.5 + LEAST)
+        moved: Coordinate = x - self.learning_rate * mean / (square**0.5 + LEAST)
         return moved
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
 Vector = NDArray[np.float64]
-Columns = NDArray[np.intp]
+ColumnIndices = NDArray[np.intp]
 
 # Below this share of the largest |b| a slope counts as zero.
 FLAT = 1e-9
@@ -21,7 +21,7 @@ JITTER = 1e-10
 class GramRows(Protocol):
     """The part of K that a fit reads, a few of its rows. An array conforms."""
 
-    def __getitem__(self, columns: Columns, /) -> NDArray[np.float64]:
+    def __getitem__(self, columns: ColumnIndices, /) -> NDArray[np.float64]:
         """The rows of these columns; K is symmetric."""
 
     def diagonal(self) -> Vector:
@@ -64,7 +64,7 @@ class _Fit:
     """The active columns, their coefficients, signs and rows of K."""
 
     def __init__(self, gram: GramRows, b: Vector, penalty: float, start: Vector) -> None:
-        self.columns: Columns = np.flatnonzero(start)
+        self.columns: ColumnIndices = np.flatnonzero(start)
         self._gram, self._b, self._penalty = gram, b, penalty
         self._c, self._signs = start[self.columns], np.sign(start[self.columns])
         self._jitter = JITTER * float(gram.diagonal().mean()) if len(b) else 0.0

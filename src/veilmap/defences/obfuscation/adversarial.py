@@ -8,7 +8,7 @@ from numpy.random import Generator
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from veilmap.defences.obfuscation.crowd import Crowd, MiniBatch
+from veilmap.defences.obfuscation.crowd import Crowd, RecordBatch
 from veilmap.defences.obfuscation.dense import Dense, DenseAdam
 from veilmap.defences.obfuscation.map_distortion import MapGrid, map_distortion
 from veilmap.defences.obfuscation.standard_area import StandardArea
@@ -66,7 +66,7 @@ class Game:
     def parameters(self) -> int:
         return len(self.generator.weights) + len(self.adversary.weights)
 
-    def step(self, batch: MiniBatch, draw: Generator) -> Tensor:
+    def step(self, batch: RecordBatch, draw: Generator) -> Tensor:
         """Both take a step; the loss of the adversary and that of the generator before it.
 
         The generator minimises rho · utility loss − (1 − rho) · adversary loss.
@@ -81,7 +81,7 @@ class Game:
         return torch.stack([adversary_loss, loss]).detach()
 
 
-def guess_losses(guess: Tensor, batch: MiniBatch) -> tuple[Tensor, Tensor]:
+def guess_losses(guess: Tensor, batch: RecordBatch) -> tuple[Tensor, Tensor]:
     """The cross entropy of the user and the squared error of the position.
 
     The adversary is asked for the positions of real people only; nobody is harmed by finding the
@@ -103,7 +103,7 @@ def bounded_by_blind(user_loss: Tensor, position_loss: Tensor, crowd: Crowd) -> 
     )
 
 
-def utility_loss(moved: Tensor, batch: MiniBatch, grid: MapGrid) -> Tensor:
+def utility_loss(moved: Tensor, batch: RecordBatch, grid: MapGrid) -> Tensor:
     """The distortion of the real people's records, and of the signal map that they yield."""
     original, new = batch.records[: batch.own], moved[: batch.own]
     return ((new - original) ** 2).sum(1).mean() + map_distortion(original, new, grid)

@@ -16,7 +16,7 @@ BATCH_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class MiniBatch:
+class RecordBatch:
     """Records with the number of their user; the first ``own`` rows are of real people."""
 
     records: Tensor
@@ -56,15 +56,15 @@ class Crowd:
         errors = [((person[:, :2] - centre) ** 2).sum(1).mean() for person in self.people]
         return float(torch.stack(errors).mean())
 
-    def mini_batch(self, draw: np.random.Generator) -> MiniBatch:
+    def mini_batch(self, draw: np.random.Generator) -> RecordBatch:
         """``BATCH_ROWS`` records, of the people alone or half of them of the stand-in crowd."""
         if len(self.people) > 1:
             users = draw.integers(len(self.people), size=BATCH_ROWS)
-            return MiniBatch(self._drawn(users, draw), torch.from_numpy(users), BATCH_ROWS)
+            return RecordBatch(self._drawn(users, draw), torch.from_numpy(users), BATCH_ROWS)
         users = np.arange(BATCH_ROWS) // (BATCH_ROWS // 2)
         records = self._drawn(np.zeros_like(users), draw)
         records[BATCH_ROWS // 2 :, :2] = self.area.uniform(BATCH_ROWS // 2, draw)
-        return MiniBatch(records, torch.from_numpy(users), BATCH_ROWS // 2)
+        return RecordBatch(records, torch.from_numpy(users), BATCH_ROWS // 2)
 
     def _drawn(self, users: NDArray[np.int64], draw: np.random.Generator) -> Tensor:
         counts = np.array([len(person) for person in self.people])

@@ -41,7 +41,7 @@ CENTRE_DEG = (51.62, -0.15)
 GROUND = LocalPlane(CENTRE_DEG)
 LUTON_DEG = (51.88, -0.42)
 
-Place = tuple[float, float]
+PlaceKm = tuple[float, float]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -56,9 +56,9 @@ class Habit:
     first_week: int
     weeks: int
     files: int
-    start_km: Place
-    end_km: Place
-    via_km: tuple[Place, Place, Place]
+    start_km: PlaceKm
+    end_km: PlaceKm
+    via_km: tuple[PlaceKm, PlaceKm, PlaceKm]
 
 
 HABITS = (

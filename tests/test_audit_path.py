@@ -1,4 +1,4 @@
-"""The walk of a measurement through an audit, as CONTRIBUTING.md tells it."""
+"""The path of a measurement through an audit, as CONTRIBUTING.md lists it."""
 
 import re
 from cProfile import Profile
@@ -10,7 +10,7 @@ from tests.cli.test_cli import run
 
 ROOT = Path(veilmap.__file__).parent
 PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-WALK = re.findall(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", PAGE, re.MULTILINE)
+STEPS = re.findall(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", PAGE, re.MULTILINE)
 MOST_FILES = 35
 
 
@@ -22,5 +22,5 @@ def test_it_passes_few_files_and_every_function_of_the_page(little_file, tmp_pat
     profile.runcall(run, capsys, "audit", *audit)
     codes = [entry.code for entry in profile.getstats() if isinstance(entry.code, CodeType)]
     called = {(code.co_filename, code.co_name) for code in codes}
-    assert len(WALK) == len({file for file, _ in WALK}) <= MOST_FILES
-    assert [step for step in WALK if (str(ROOT / step[0]), step[1]) not in called] == []
+    assert len(STEPS) == len({file for file, _ in STEPS}) <= MOST_FILES
+    assert [step for step in STEPS if (str(ROOT / step[0]), step[1]) not in called] == []
