@@ -1,7 +1,7 @@
-"""Run a command and print what it took, as JSON: ``python -S -E child.py COMMAND…``.
+"""Run a command and print its cost as JSON: ``python -S -E child.py COMMAND…``.
 
-A process of its own, and a small one: the peak that the system tells of a child is at least the
-memory of the process that started it.
+It runs in a small process of its own, because the peak memory that the system reports for a child
+is at least that of its parent.
 """
 
 import json

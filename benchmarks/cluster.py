@@ -89,7 +89,7 @@ def world(kind: str, n: int) -> np.ndarray:
 
 
 def one(way: str, kind: str, eps_m: str, points: str) -> None:
-    """In this process: seconds, clusters, and a sum that tells labels apart."""
+    """In this process: seconds, clusters, and a checksum of the labels."""
     xy_m = world(kind, int(points))
     cluster = WAYS[way]
     cluster(xy_m[:20], float(eps_m))  # what the first call imports is not counted

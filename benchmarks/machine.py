@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def machine() -> dict[str, Any]:
-    """All of it, ready for JSON; None where the system does not tell."""
+    """All of it, ready for JSON; None where the system does not report it."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _git("rev-parse", "--short", "HEAD"),

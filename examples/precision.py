@@ -4,10 +4,11 @@ r"""Where float32 decides what an attack finds: the same updates and attacks in 
 
 A day of user 0 of the simulated campus is one update, from fresh weights on raw labels or from
 weights that have learned the map on centred ones; without dropout. Twice it is the phone's: trained
-and sent in float32, and the same steps in float64, of which nothing is rounded. The first table
-tells how far apart the locations lie that an attack finds in the two, median and most; then how far
-each is from the true centroid, median. ``rounded`` is how much of the update float32 lost. The
-second table is about one update, as sent, and the attack's own arithmetic. It prints no position.
+and sent in float32, and the same steps in float64, without rounding. The first table reports the
+median and maximum distance between the locations that an attack finds in the two, and the median
+distance of each from the true centroid. ``rounded`` is the relative rounding error of the update.
+The second table compares the attack's own arithmetic in float32 and float64 on one update, as sent.
+It prints no position.
 """
 
 import argparse

@@ -196,7 +196,9 @@ def test_weights_of_another_network_are_refused(tmp_path):
     content = json.loads(path.read_text())
     content["map"]["hidden"] = [4]
     path.write_text(json.dumps(content))
-    with pytest.raises(UserError, match=r"but 5 users of the map in transcript.json have .*\[17\]"):
+    with pytest.raises(
+        UserError, match=r"but for 5 users of the map in transcript.json they must be .*\[17\]"
+    ):
         list(Transcript(tmp_path))
 
 

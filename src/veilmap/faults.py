@@ -32,7 +32,7 @@ def is_misread(column: str) -> pl.Expr:
     return pl.col(column).str.contains(REPLACED, literal=True).fill_null(False)
 
 
-# Where no user or no cell can be told.
+# Where the user or the cell cannot be identified.
 BAD_NAME = is_no_name("user") | is_no_name("cell") | is_misread("user") | is_misread("cell")
 
 # Kind → which rows have it, and the columns that show it. A row counts under its first kind.

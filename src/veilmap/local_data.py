@@ -82,7 +82,7 @@ class Scaler:
 
     @classmethod
     def fitted(cls, xy_m: NDArray[np.float64]) -> "Scaler":
-        """Mean 0 and variance 1 over the data, as in the paper; it needs everybody's positions."""
+        """Mean 0 and variance 1 over the data, as in the paper; it needs all users' positions."""
         return cls._of(xy_m.mean(axis=0), xy_m.std(axis=0))
 
     @classmethod

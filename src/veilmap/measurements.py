@@ -221,7 +221,8 @@ def _invalid(source: str, frame: pl.DataFrame, faults: tuple[Fault, ...]) -> Use
     bad = sum(fault.rows for fault in faults)
     drop = "drop them with --drop-invalid or " if bad < frame.height else ""
     return UserError(
-        f"{source} has {bad:,} invalid of {frame.height:,} rows: {'; '.join(map(str, faults))}; "
+        f"{source} has {counted(bad, 'invalid row')} of {frame.height:,}: "
+        f"{'; '.join(map(str, faults))}; "
         f"{_suspicion(frame)}{drop}map other columns (--signal, --lat, --lon, --time)"
     )
 

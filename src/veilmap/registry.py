@@ -25,14 +25,14 @@ _PACKAGE = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class Registry(Generic[Kind]):
-    """All defences, say: ``what`` is one of them.
+    """The classes of one kind, such as all defences.
 
     Attributes:
-        what: the noun for one; other packages register theirs as entry points of ``group``.
-        own: our classes by name, which nobody else can take.
-        methods: which an object must have, as its protocol has them.
-        attributes: the same, besides a name.
-        reserved: names that mean something else, or are of classes of ours that no text makes.
+        what: the noun for the kind; other packages register classes as entry points of ``group``.
+        own: our classes by name; other packages cannot register these names.
+        methods: that an object must have, as its protocol defines them.
+        attributes: that an object must have besides ``name``.
+        reserved: names with another meaning, or of our classes that cannot be made from text.
     """
 
     what: str
@@ -61,8 +61,8 @@ class Registry(Generic[Kind]):
         """The class of that name.
 
         Raises:
-            UserError: nobody registers the name, its package cannot be imported, or what it
-                registers cannot be one.
+            UserError: no package registers the name, its package cannot be imported, or the
+                registered class is unsuitable.
         """
         if name in self.own:
             return self.own[name]
@@ -95,7 +95,7 @@ class Registry(Generic[Kind]):
         return made
 
     def faults(self, given: Any) -> Iterator[UserError]:
-        """What keeps an object of anybody's from being one."""
+        """Why an object cannot be used as one of this kind."""
         if type(given) in self.own.values():
             return
         if isinstance(given, type):

@@ -42,7 +42,7 @@ def is_named(value: object) -> bool:
 
 
 def class_faults(kind: type, what: str, members: Sequence[str]) -> Iterator[UserError]:
-    """What keeps the instances of a class from being ``what``."""
+    """Why instances of a class cannot be used as a ``what``, such as a defence."""
     parameters = getattr(kind, "__dataclass_params__", None)
     if not (is_dataclass(kind) and getattr(parameters, "frozen", False)):
         yield UserError(

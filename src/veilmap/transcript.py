@@ -267,7 +267,7 @@ def _part(path: Path) -> Iterator[tuple[Any, PartFacts]]:
 def _checked_names(
     file: Any, facts: PartFacts, family: MapFamily, path: Path
 ) -> dict[str, dict[str, str]]:
-    """As ``_names``. Shapes are checked before anything is read: a file may be a stranger's."""
+    """As ``_names``. Shapes are checked before anything is read: the file is untrusted."""
     names = _names(file)
     shapes = {
         part: {own: file.get_slice(there).get_shape() for own, there in names[part].items()}
@@ -283,8 +283,8 @@ def _checked_names(
     }
     if shapes != wanted or not shapes[_MESSAGE]:
         raise UserError(
-            f"{path.name} holds arrays of shapes {shapes}, but {users} users of the map in "
-            f"{HEADER} have {wanted}; {_WHOLE}"
+            f"{path.name} holds arrays of shapes {shapes}, but for "
+            f"{counted(users, 'user')} of the map in {HEADER} they must be {wanted}; {_WHOLE}"
         )
     kinds = {
         file.get_slice(there).get_dtype() for part in names.values() for there in part.values()

@@ -89,9 +89,9 @@ def test_an_attack_cannot_write_into_what_the_next_one_reads():
         ),
         (
             [place(each) for each in SEEN[:2]],
-            "of each of the 3 updates, in their order; got 2 of 2 updates",
+            "for each of 3 updates, in order; got 2 for 2 updates",
         ),
-        ([place(each) for each in SEEN[::-1]], "of each of the 3 updates, in their order"),
+        ([place(each) for each in SEEN[::-1]], "for each of 3 updates, in order"),
     ],
 )
 def test_a_wrong_result_names_the_attack(found, message):

@@ -33,9 +33,9 @@ def test_a_settings_file_may_hold_the_defence(capsys, campus_file, tmp_path):
 
 def test_a_round_of_fewer_points_than_asked_for_is_no_secret(capsys, campus_file):
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:num=100000")
-    assert "turns had fewer points than asked for and kept all, which hides nothing" in out
+    assert "turns had too few points and kept all of them, so nothing is hidden" in out
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:num=1")
-    assert "which hides nothing" not in out
+    assert "nothing is hidden" not in out
 
 
 def test_a_budget_for_fewer_rounds_than_there_were_is_no_secret(capsys, campus_file):

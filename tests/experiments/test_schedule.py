@@ -90,7 +90,7 @@ def test_results_in_an_older_layout_are_left_alone_in_one_line(store):
     _, heard = run([ONE], store)
     assert heard.begun == [(1, 0)]
     assert heard.messages == [
-        f"{store.path} holds 1 result in an older layout; all is computed again, and the old "
+        f"{store.path} holds 1 result in an older layout; all are recomputed, and the old "
         "files stay until you delete them"
     ]
     assert old.read_text() == '{"rows": []}'
@@ -101,7 +101,9 @@ def test_results_of_other_code_are_computed_again_in_one_line(store, monkeypatch
     monkeypatch.setattr(code_fingerprint, "package_fingerprint", lambda: "other")
     _, heard = run([ONE, TWO], store)
     assert heard.begun == [(2, 0)]
-    assert heard.messages == ["2 cached results of other code: computed again, and replaced"]
+    assert heard.messages == [
+        "2 cached results were computed with other code; recomputed and replaced"
+    ]
     assert run([ONE, TWO], store)[1].begun == [(2, 2)]
 
 
@@ -112,8 +114,8 @@ def test_what_has_no_code_is_not_cached_in_one_line(store, monkeypatch):
         _, heard = run([ONE], store)
         assert heard.begun == [(1, 0)]
         assert heard.messages == [
-            "not cached, because the code cannot be told from other code: fedsgd + centre; define "
-            "classes and functions at the top level of a module, under names of their own"
+            "not cached, because the code behind them cannot be identified: fedsgd + centre; "
+            "define classes and functions at the top level of a module, with unique names"
         ]
 
 

@@ -71,7 +71,7 @@ def test_a_role_that_nobody_has_is_told_and_the_rest_goes_on(tmp_path):
     two = make_measurements(rows=400, users=2, step_s=3600.0)
     done = reproduce(("fig:radio_cell_x455_heatmap",), data=two, quick=True, jobs=1)
     assert any(
-        "nobody is background among the 2 users" in why
+        "no user is background among the 2 users" in why
         for e in done.board.entries
         for why in e.failed
     )

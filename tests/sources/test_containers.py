@@ -132,7 +132,9 @@ def test_a_bomb_is_refused_before_it_has_unpacked(tmp_path, name, monkeypatch):
         path = fakes.gzipped(tmp_path / name, BOMB)
     else:
         path = fakes.CONTAINERS[name](tmp_path / name, {"a.csv": BOMB})
-    with pytest.raises(UserError, match=rf"{name} unpacks to more than 1 MB, as a bomb does"):
+    with pytest.raises(
+        UserError, match=rf"{name} unpacks to more than 1 MB, like a decompression bomb"
+    ):
         read(path, reading=KEEP_GOING)
 
 

@@ -12,7 +12,10 @@ from veilmap.sources import parquet, read, unpacking
 from veilmap.sources.thrift import Cursor
 
 ROW = {"cell": "c", "time": "2024-01-01 10:00:00", "lat": 51.5, "lon": -0.1, "rsrp": -90.0}
-BOMB = r"unpacks to more than {} MB, as a bomb does; if it is sound, {} and give what comes out"
+BOMB = (
+    r"unpacks to more than {} MB, like a decompression bomb; "
+    r"if the file is genuine, {} and give what comes out"
+)
 
 
 def packed(**columns):

@@ -191,7 +191,7 @@ def test_files_on_both_sides_of_the_date_line_are_near():
 def test_invalid_rows_are_refused_or_left_out_and_counted():
     uploads = pl.concat([upload("f1"), upload("f2", day=1)])
     broken = uploads.with_columns(rsrp_dbm=pl.Series([99.0] + [-96.0] * 7))
-    with pytest.raises(UserError, match=r"mine.zip has 1 invalid of 8 rows.*--drop-invalid"):
+    with pytest.raises(UserError, match=r"mine.zip has 1 invalid row of 8.*--drop-invalid"):
         stitch(broken, source="mine.zip")
     found = stitch(broken, drop_invalid=True)
     assert found.table.height == 7

@@ -111,7 +111,7 @@ def test_a_bad_row_is_refused_by_kind_and_can_be_dropped(tmp_path, kind):
     message = str(caught.value)
     assert ": 1 with " in message
     assert kind in message
-    assert "1 invalid of 4 rows" in message
+    assert "1 invalid row of 4" in message
     assert "--drop-invalid" in message
     data = read(path, reading=Reading(drop_invalid=True))
     assert len(data) == 3
@@ -354,7 +354,7 @@ def test_chania_reads_completely(shared_data):
 )
 def test_a_line_of_rubbish_is_counted_and_a_blank_one_is_not(tmp_path, line):
     path = write(tmp_path, *ROWS[:2], line, "", ROWS[2], "")
-    with pytest.raises(UserError, match="1 invalid of 4 rows: 1 with missing or unreadable time"):
+    with pytest.raises(UserError, match="1 invalid row of 4: 1 with missing or unreadable time"):
         read(path)
     assert len(read(path, reading=Reading(drop_invalid=True))) == 3
     assert len(read(write(tmp_path, ROWS[0], "", ROWS[1]))) == 2

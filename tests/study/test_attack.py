@@ -153,7 +153,9 @@ def test_the_sum_of_all_users_is_attacked_under_secure_aggregation(campus_file, 
 
 
 def test_a_target_makes_no_sense_under_secure_aggregation(run):
-    with pytest.raises(UserError, match="nobody's own update is seen; leave out target '0'"):
+    with pytest.raises(
+        UserError, match="the server sees no single user's update; leave out target '0'"
+    ):
         attack(run, target="0", secure_aggregation=True)
 
 

@@ -51,7 +51,7 @@ def test_a_changed_constant_of_an_attack_gives_new_numbers(place, name):
     first, _ = run(place, name)
     change(place / "veilmap" / "attacks", "LEAST_SHARE", "0.2")
     changed, said = run(place, name)
-    assert "of other code: computed again, and replaced" in said
+    assert "computed with other code; recomputed and replaced" in said
     assert figures(changed) != figures(first)
     files = len(list((place / "out").rglob("*-seed*.json")))
     change(place / "veilmap" / "attacks", "LEAST_SHARE", "1e-3")

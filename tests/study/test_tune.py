@@ -76,7 +76,7 @@ def test_code_that_no_file_tells_is_refused(small_campus, tmp_path):
         name = "inner"
 
     settings = RunSettings.of(interval="1d", defence=[Inner()])
-    with pytest.raises(UserError, match=r"of fedavg \+ inner:num=3 .* nobody can tell; define"):
+    with pytest.raises(UserError, match=r"of fedavg \+ inner:num=3 cannot be identified; define"):
         tune(small_campus, settings, trials=1, journal=tmp_path / "journal")
 
 

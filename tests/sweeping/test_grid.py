@@ -11,7 +11,7 @@ from veilmap.sweeping.grid import combinations, fill, planned
 
 @pytest.fixture(scope="module")
 def cohort():
-    """Two users: u0 is the target and u1 is like them; nobody is dissimilar."""
+    """Two users: u0 is the target and u1 is like them; no user is dissimilar."""
     return Cohort.found(make_data(), None)
 
 
@@ -126,7 +126,7 @@ def test_a_role_that_nobody_has_is_planned_with_the_reason(cohort):
     assert found[0].users == ("u0", "u1")
     assert found[2].keys["with"] == "other"
     assert found[3].seed == 1
-    assert found[2].why_not == "nobody is dissimilar among the 2 users of the cell"
+    assert found[2].why_not == "no user is dissimilar among the 2 users of the cell"
 
 
 def test_a_wrong_setting_is_a_fault_of_the_spec(cohort):

@@ -174,7 +174,7 @@ def test_a_run_that_the_data_do_not_allow_is_a_failure_without_work():
     assert told.began == [(0, 0)]
     ((keys, why),) = figures["spec"].failed
     assert keys["name"] == "part"
-    assert why == "nobody is dissimilar among the 2 users of the cell"
+    assert why == "no user is dissimilar among the 2 users of the cell"
 
 
 def test_what_is_counted_has_one_seed():

@@ -19,6 +19,7 @@ from veilmap.model.device import DeviceName
 from veilmap.model.network import Network
 from veilmap.read_only import read_only_for
 from veilmap.strategy import Named
+from veilmap.wording import counted
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,8 @@ def _faults(found: Any, given: AttackInput) -> Iterator[str]:
     of_updates = [key for key, _ in groupby((each.round, each.user) for each in found)]
     if of_updates != wanted:
         yield (
-            f"one reconstruction or more of each of the {len(wanted):,} updates, in their order; "
-            f"got {len(found):,} of {len(of_updates):,} updates"
+            f"one reconstruction or more for each of {counted(len(wanted), 'update')}, in order; "
+            f"got {len(found):,} for {counted(len(of_updates), 'update')}"
         )
 
 

@@ -15,7 +15,7 @@ SUM = "the sum of all users"
 def secure_sum(observations: Iterable[Observation]) -> Iterator[Observation]:
     """One observation per round: w_t = Σ n_t^k/n_t w_t^k with n_t points.
 
-    Attacks need no change: it looks like the update of one user who has everybody's points.
+    Attacks need no change: it looks like the update of one user who has all users' points.
 
     Raises:
         UserError: messages are not weights; only a map knows how what else it sends adds up.
@@ -31,6 +31,6 @@ def secure_sum(observations: Iterable[Observation]) -> Iterator[Observation]:
             n += each.n
             total = total + each.n * each.weights_after.astype(np.float64)
         if n <= 0:
-            raise UserError(f"round {each.round} has {n} points in all; a sum needs some")
+            raise UserError(f"round {each.round} has no points; leave that round out")
         after = (total / n).astype(np.float32)
         yield Observation.of_weights(each.round, SUM, each.weights_before, after, n, each.start_s)

@@ -31,8 +31,8 @@ class Choice:
 def choose(ranking: Ranking, question: Question) -> Choice | None:
     """The most accurate that is private enough, or the most private that is accurate enough.
 
-    With both bounds the most accurate that meets both. None without a bound. Home must be far in
-    every seed, under every attack and for every target: who trains once may meet the worst of them.
+    With both bounds, the most accurate that meets both; None without a bound. The home error must
+    be large for every seed, attack and target: a single training run may be the worst of them.
     """
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if most_db is None and least_m is None:

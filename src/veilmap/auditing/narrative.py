@@ -13,7 +13,7 @@ from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.degenerate import degenerate
 from veilmap.study.prepare import Prepared
-from veilmap.wording import counted
+from veilmap.wording import counted, plural
 
 # A found place so near is a place where the user was.
 NEAR_M = 50.0
@@ -35,8 +35,8 @@ KNOWS = (
 ORACLE = {
     "area": "the area is the bounding box of the cell's measurements; give the public one: --area",
     "scaler": "positions are scaled by the data; give the public --area, with --scaler area",
-    "label_offset_dbm": "centred labels have the mean of everybody's data; give --label-offset",
-    "public sample": "a defence learned from a sample of everybody's data",
+    "label_offset_dbm": "centred labels have the mean of all users' data; give --label-offset",
+    "public sample": "a defence learned from a sample of all users' data",
     "the start of dlg": "dlg started near the true centroid of each round",
 }
 
@@ -54,7 +54,7 @@ def about_data(plan: AuditPlan) -> str:
 
 def about_trials(plan: AuditPlan, trials: int, cached: int) -> str:
     """Who is attacked, and in how many runs."""
-    who = "user" if len(plan.targets) == 1 else "users"
+    who = plural(len(plan.targets), "user")
     reused = f" ({cached:,} cached)" if cached else ""
     return f"attacking {who} {', '.join(plan.targets)} in {counted(trials, 'run')}{reused}\n"
 
@@ -187,8 +187,8 @@ def _apart(own: Ranked) -> str:
     if not found_m:
         return ""
     lost = len(homes_m) - len(found_m)
-    nobody = f"; for {counted(lost, 'user')} no attack names a home in most runs" if lost else ""
-    return f" (best located {min(found_m):,.0f} m, worst located {max(found_m):,.0f} m{nobody})"
+    unlocated = f"; for {counted(lost, 'user')} no attack names a home in most runs" if lost else ""
+    return f" (best located {min(found_m):,.0f} m, worst located {max(found_m):,.0f} m{unlocated})"
 
 
 def _better(ranking: Ranking) -> Iterator[str]:
@@ -210,7 +210,7 @@ def cost(ranked: Ranked) -> str:
 
 
 def but(ranked: Ranked) -> str:
-    """What speaks against it all the same."""
+    """The remaining weaknesses of a configuration."""
     against = []
     if _points_at_a_place(ranked):
         near = ranked.strongest["nearest_m"]

@@ -40,7 +40,7 @@ class AuditPlan:
         runs: Mapping[str, RunSettings],
         redact: bool,
     ) -> "AuditPlan":
-        """So that what is wrong with the data is said before anything is trained."""
+        """Check settings and data, so that faults are reported before anything is trained."""
         if redact:
             data = replace(data, read_with=read_without_places(data.read_with))
         prepared = prepare(data, next(iter(runs.values())))

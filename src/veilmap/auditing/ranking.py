@@ -147,8 +147,8 @@ def _over_targets(rows: Sequence[TrialRow], figure: str, strongest: Strongest) -
 def _median(rows: Sequence[TrialRow], figure: str) -> float:
     """Over all rows; infinite where most of them do not have the figure.
 
-    Of two in the middle it is the one that is worse for the user: a mean of 10 m and 2,280 m would
-    describe nobody.
+    Of the two middle values it is the one that is worse for the user: a mean of 10 m and 2,280 m
+    would describe neither.
     """
     known = _known(rows, figure)
     values = [*known, *[inf] * (len(rows) - len(known))]

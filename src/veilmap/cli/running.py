@@ -1,4 +1,4 @@
-"""Shared by the commands that run many trials: options, a progress bar, Ctrl-C."""
+"""Options, progress bar and Ctrl-C of the commands that run many trials."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

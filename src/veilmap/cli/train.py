@@ -179,10 +179,10 @@ def _remarks(step: StepSummary) -> Iterator[str]:
     if step.learned:
         yield f"learned {counted(step.learned, 'time')}, {step.learning_seconds:,.1f} s in all"
     if step.spent:
-        yield f"privacy spent, the most of any user: {_figures_text(step.spent)}"
+        yield f"privacy spent, largest over users: {_figures_text(step.spent)}"
     if step.kept_whole:
-        turns = f"{counted(step.kept_whole, 'turn')} had fewer points than asked for and kept all"
-        yield f"{turns}, which hides nothing"
+        turns = counted(step.kept_whole, "turn")
+        yield f"{turns} had too few points and kept all of them, so nothing is hidden"
     if step.figures.get("clusters_kept", inf) < _FEW_PLACES:
         yield "the kept points mostly lie in one place, which the server can read off"
     wanted, spent = step.spent.get("epsilon_wanted", inf), step.spent.get("epsilon_all_rounds", 0)

@@ -54,6 +54,6 @@ def _untrimmed(run: Run) -> Iterator[str]:
     if whole:
         yield (
             f"no update was trimmed in {len(whole):,} of {counted(len(run.history), 'round')}: "
-            f"a share of {share:g} of the senders is less than one; raise --trimmed-share, or take "
+            f"a share of {share:g} leaves out less than one sender; raise --trimmed-share or use "
             "--aggregation median"
         )

@@ -29,7 +29,7 @@ class Report:
         seconds: on the phone, without learning.
         peak_mb: the most memory that it held, without learning.
         learning_seconds: None if it did not have to learn in this turn.
-        figures: what only this step can tell.
+        figures: specific to this step.
     """
 
     step: str
@@ -48,7 +48,7 @@ class Defence:
 
     Attributes:
         steps: in the order in which they are taken; none by default.
-        users: who takes the steps; None is everybody.
+        users: the users who take the steps; None for all.
         public: a sample of measurements by user, for steps that learn from it.
     """
 

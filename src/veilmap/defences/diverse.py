@@ -40,7 +40,7 @@ class DiverseBatch:
             still wanted takes those of most points, of equals the first. A round of fewer points
             is kept whole, which hides nothing.
         centre: "nearest", the measurement nearest to the cluster's mean position, of equals the
-            earliest; or "mean", the means of position, signal and time, which nobody measured.
+            earliest; or "mean", the means of position, signal and time, which were never measured.
         min_points: from how many neighbours on, itself counted, a point is a core point.
         noise: with ``min_points`` above 1, "keep" each noise point as a cluster of its own, "drop"
             it, or "group" all of it into one cluster.

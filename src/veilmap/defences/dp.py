@@ -21,17 +21,17 @@ _LEAST, _MOST = 1e-9, 1e9
 class DifferentialPrivacy:
     """Clip w_t^k − w_{t-1} to length C, then add N(0, σ²) to every coordinate, on the phone.
 
-    What is kept apart: a round with the user's update and the same round with none (all zeros),
-    which are at most C from each other. Two updates of one user may be 2C apart: between those, μ
-    is twice as large. The number of points n_t^k goes to the server in the clear besides, and
-    nothing here covers it. The noise is the user's own, as in the paper: the server is not trusted.
+    Neighbouring inputs are a round with the user's update and the same round without it (all
+    zeros), at most C apart. Two updates of one user may be 2C apart, for which μ is twice as large.
+    The number of points n_t^k is also sent, in the clear, and is not covered by the guarantee. Each
+    phone adds its own noise, as in the paper: the server is not trusted.
 
-    A seeded generator makes the noise, for studies: who has the seed can take it away again. And
-    the guarantee is one for real numbers; those of a computer have gaps (Mironov 2012).
+    For studies, the noise comes from a seeded generator: whoever has the seed can subtract it. The
+    guarantee holds for real numbers; floating-point numbers have gaps (Mironov 2012).
 
     Attributes:
         epsilon: the paper's ε, nominal: σ = sqrt(2 ln(1.25/δ)) · C/ε. That formula is a theorem
-            for ε < 1 only; beyond, the true ε is another one, and ``spent`` gives it.
+            for ε < 1 only; above that the true ε differs, and ``spent`` gives it.
         true_epsilon: instead, what all ``rounds`` together spend, exactly.
         rounds: in how many rounds the user takes part; only with ``true_epsilon``.
         delta: δ; the paper takes 1e-5.

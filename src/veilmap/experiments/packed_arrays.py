@@ -1,4 +1,4 @@
-"""Named arrays in one file, as numpy packs them; read as if a stranger had written it.
+"""Named arrays in one file, as numpy packs them; the file is untrusted.
 
 ``np.load`` reserves what an array's header declares before it looks how much there is. Here an
 array is what was unpacked, and its header has to agree.

@@ -227,7 +227,7 @@ def _true_home(attacked: AttackRun, timezone: str) -> Home | None:
 
 
 def _with_signal(positions: Positions, run: Run) -> Positions:
-    """On a raster in degrees, so that a page lays it on its map without bending it."""
+    """On a raster in degrees, so that the page can overlay it on its map without reprojection."""
     area, projection = positions.area, run.prepared.data.projection
     corners = [(x, y) for x in (area.x_min_m, area.x_max_m) for y in (area.y_min_m, area.y_max_m)]
     lat_deg, lon_deg = projection.degrees(np.array(corners))

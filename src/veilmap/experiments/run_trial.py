@@ -240,7 +240,7 @@ def _finite(values: list[float]) -> list[float]:
 
 def _update_figures(elements: Sequence[np.ndarray]) -> UpdateFigures:
     if not elements:
-        raise UserError("nobody sent an update whose elements could be counted; leave out keep")
+        raise UserError("no update was sent, so its elements cannot be counted; leave out keep")
     return UpdateFigures(_share_below(elements, SMALL))
 
 

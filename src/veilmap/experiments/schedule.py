@@ -50,7 +50,7 @@ def run_trials(
         store: where results are cached; None to cache none.
         jobs: how many at once.
         progress: callbacks.
-        fresh: compute again what is cached.
+        fresh: recompute cached results.
         revise: what is done to a new result before it is stored.
         on_result: after each trial, the cached ones first.
     """
@@ -77,7 +77,7 @@ def run_trials(
         on_result(wanted[digest], result)
     if not all(trial.counted for _, trial in missing):
         torch_device()  # without torch cached results can still be shown
-    # Closed at once when it is left, because workers would go on until somebody notices.
+    # Closed on leaving, because workers would otherwise keep running.
     with closing(run_all(_run, missing, data, jobs)) as running:
         for (digest, trial), result in running:
             result = revise(result)
@@ -94,18 +94,23 @@ def _run(missing: tuple[str, Trial], data: Mapping[str, Measurements]) -> TrialR
 
 
 def _notices(store: TrialStore, trials: Iterable[Trial], cached: Iterable[Cached]) -> Iterable[str]:
-    """Why results that are there are not used, or will not be cached."""
+    """Why cached results are not used, or new ones will not be cached."""
     older, other = store.older(), sum(each.is_of_other_code for each in cached)
     if older:
         yield (
-            f"{store.path} holds {counted(older, 'result')} in an older layout; all is computed "
-            "again, and the old files stay until you delete them"
+            f"{store.path} holds {counted(older, 'result')} in an older layout; all are "
+            "recomputed, and the old files stay until you delete them"
         )
     if other:
-        yield (f"{counted(other, 'cached result')} of other code: computed again, and replaced")
+        was = "was" if other == 1 else "were"
+        yield (
+            f"{counted(other, 'cached result')} {was} computed with other code; "
+            "recomputed and replaced"
+        )
     names = dict.fromkeys(trial.configuration for trial in trials if trial.code is None)
     if names:
         yield (
-            f"not cached, because the code cannot be told from other code: {'; '.join(names)}; "
-            "define classes and functions at the top level of a module, under names of their own"
+            "not cached, because the code behind them cannot be identified: "
+            f"{'; '.join(names)}; define classes and functions at the top level of a module, "
+            "with unique names"
         )

@@ -85,14 +85,14 @@ class Trial:
 
     @property
     def code(self) -> str | None:
-        """Hash of the code that decides the figures; None if nobody can tell which that is."""
+        """Hash of the code that decides the figures; None if it cannot be identified."""
         return code_of(self.settings, self.attacks)
 
     def digest(self, data: Measurements) -> str:
         """Of everything that decides the figures but the code; what is kept does not.
 
-        Objects that share a text have different ones. Those that are not importable are told apart
-        in this process alone; ``code`` is None then, and nothing is cached.
+        Different objects with the same text have different digests. For objects that cannot be
+        imported this holds within one process only; ``code`` is then None, and nothing is cached.
         """
         parts = {
             name: plain(value) if is_dataclass(value) else value

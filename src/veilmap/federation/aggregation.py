@@ -12,7 +12,7 @@ AGGREGATIONS: tuple[AggregationName, ...] = get_args(AggregationName)
 
 
 class Average:
-    """The weighted average: w_t = Σ n_t^k/n_t w_t^k; w_{t-1} if nobody sends."""
+    """The weighted average: w_t = Σ n_t^k/n_t w_t^k; w_{t-1} if no user sends."""
 
     def __init__(self, weights_before: Floats) -> None:
         self._before = weights_before

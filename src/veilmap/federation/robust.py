@@ -1,4 +1,4 @@
-"""Aggregation that a few broken or hostile phones cannot turn round, coordinate by coordinate.
+"""Coordinate-wise aggregation that tolerates a few broken or hostile phones.
 
 Yin et al., "Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates" (2018),
 Definitions 1 and 2.
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from veilmap.errors import UserError
 from veilmap.model.network import Floats
+from veilmap.wording import counted
 
 # Every coordinate needs the updates of all users, so they are held until the round's end; ten
 # thousand of the paper's network are 5.8 GB.
@@ -49,12 +50,12 @@ class Gathered:
     phone says of itself how many points it has.
 
     Raises:
-        UserError: ``senders``, those who may send, are more than fit into memory.
+        UserError: ``senders``, the users who may send, are more than fit into memory.
     """
 
     def __init__(self, weights_before: Floats, rule: CombineRule, senders: int) -> None:
         if senders * weights_before.nbytes > MOST_BYTES:
-            held = f"{senders * weights_before.nbytes / 2**30:.1f} GB of {senders:,} users"
+            held = f"{senders * weights_before.nbytes / 2**30:.1f} GB of {counted(senders, 'user')}"
             raise UserError(
                 "median and trimmed mean hold all updates of a round, and at most "
                 f"{MOST_BYTES / 2**30:.0f} GB, got {held}; lower --fraction or take "
@@ -70,7 +71,7 @@ class Gathered:
         self._updates.append(weights)
 
     def weights(self) -> Floats:
-        """w_t; w_{t-1} if nobody sends."""
+        """w_t; w_{t-1} if no user sends."""
         if not self._updates:
             return self._before
         step = max(AT_ONCE // len(self._updates), 1)

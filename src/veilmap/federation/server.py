@@ -71,7 +71,7 @@ def run_round(
 ) -> tuple[RoundResult, dict[str, Memory]]:
     """Lines 5-12: sample users, collect their messages, combine them.
 
-    Users without data in this round send nothing; if nobody sends, the state stays. A
+    Users without data in this round send nothing; if no user sends, the state stays. A
     message that does not fit the map is refused, and the round goes on with the others.
     """
     batches, reports, memories = choose(plan, this, users, memories)

@@ -19,7 +19,7 @@ class SideKnowledge:
     ``oracle`` names those of these facts that a simulation took from the users' own data, which
     no real server has: ``area``, ``scaler``, ``label_offset_dbm``. ``defence`` are the steps that
     phones take before they send, and ``defended`` the users who take them, all if it is empty.
-    They are no secret: a defence must not rest on being unknown.
+    They are public: a defence must not rely on secrecy.
     """
 
     scaler: Scaler

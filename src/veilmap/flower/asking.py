@@ -63,7 +63,7 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
             "--label-offset -95, or --label-offset none"
         )
     if task.scaler != "area":
-        yield UserError("a scaler that is fitted needs everybody's positions; leave out --scaler")
+        yield UserError("a scaler that is fitted needs all users' positions; leave out --scaler")
     if papers_network(settings.map) is None:
         got = as_text(settings.map)
         yield UserError(f"nodes train the paper's network, got map {got}; leave out --map")

@@ -99,7 +99,7 @@ def why_not(content: RecordDict) -> str | None:
 
 
 def in_a_line(said: object) -> str:
-    """A stranger's text for a log: one line, without terminal codes, and cut if it is long."""
+    """Untrusted text for a log: one line, without terminal codes, truncated if long."""
     text = str(said)
     printable = "".join(letter if letter.isprintable() else " " for letter in text[:_LONGEST])
     return printable if len(text) <= _LONGEST else f"{printable}…"

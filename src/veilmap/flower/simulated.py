@@ -38,7 +38,7 @@ def campaign_of(prepared: Prepared) -> Campaign:
     """The campaign equivalent to the settings of a run in one process."""
     if prepared.settings.protection.oracle or prepared.settings.task.scaler != "area":
         raise UserError(
-            "nodes have no sample and no mean of everybody's data; take --scaler area, and of "
+            "nodes have no sample and no mean of all users' data; take --scaler area, and of "
             "defences learns_from=past"
         )
     network = dense_network(prepared.plan.map)

@@ -8,7 +8,7 @@ EMD = "emd_paper"
 # What a comparison of runs shows first.
 MAIN = ("rmse_db", EMD, "diverged_share", "distance_m", HOME_ERROR)
 
-# An iterative attack's alone, or told by each attack in its own terms.
+# Of iterative attacks only, or defined differently by each attack.
 OF_DLG = frozenset({"iterations", "cosine", "cosine_least"})
 # The same under every attack.
 OF_NO_ATTACK = frozenset(
@@ -87,5 +87,5 @@ _NAMES = {
 
 
 def figure_name(figure: str) -> FigureName:
-    """In words; one that nobody named is called as in the rows."""
+    """In words; a figure without a name of its own is called as in the rows."""
     return _NAMES.get(figure, FigureName(figure, spec=".4g"))

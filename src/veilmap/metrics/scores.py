@@ -126,7 +126,7 @@ def score(
 
     Args:
         truth: all points of the user in each round, also those that were not trained on; None if
-            nobody knows them: then only what needs no truth is there.
+            unknown: then only figures that need no ground truth are given.
         found_m: the location found in each round, NaN where there is none.
         clouds: per round the distribution found, positions and weights; what lies outside the area
             or is not finite is left out.

@@ -73,16 +73,16 @@ def _steps(units: int, share: float, generator: np.random.Generator) -> Iterator
 def _bernoulli(
     units: int, share: float, generator: np.random.Generator, some: int
 ) -> Iterator[NDArray[np.int64]]:
-    """The indices at which ``units`` independent coins of probability ``share`` fall, and more.
+    """Indices of the successes in ``units`` Bernoulli trials of probability ``share``, and more.
 
-    The gaps between them are geometric: 1 + ⌊E/λ⌋ with E exponential and λ = −ln(1−share). At 5 %
-    that is one draw where tossing every coin takes twenty. All E are drawn at the first call, but
-    the indices come in parts of ``some``: who takes only the first does not pay for the others.
+    The gaps between successes are geometric: 1 + ⌊E/λ⌋ with E exponential and λ = −ln(1−share). At
+    5 % that is one draw in place of twenty. All E are drawn at the first call, but the indices are
+    computed in blocks of ``some``, so that blocks that are not used cost nothing.
     """
     rate, last = -log1p(-share), -1
     enough = int(units * share + 6 * sqrt(units * share)) + 8
     drawn = generator.standard_exponential(enough)
-    # The sum of E/λ, below that of the gaps, mostly tells sooner that these are enough.
+    # The sum of E/λ, below that of the gaps, is a faster test that mostly suffices.
     while drawn.sum() / rate <= units + 1 and _gaps(drawn, rate, units).sum() <= units:
         drawn = np.concatenate([drawn, generator.standard_exponential(enough)])
     for start in range(0, len(drawn), some):

@@ -37,7 +37,7 @@ _native: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
 
 @_native
 def load(context: Any, array: Any, start: Any) -> Any:
-    """array[start : start + LANES] of a flat array; nobody checks that it is long enough."""
+    """array[start : start + LANES] of a flat array; its length is not checked."""
 
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place = _place(context, builder, signature.args[0], *arguments)

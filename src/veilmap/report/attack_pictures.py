@@ -34,7 +34,7 @@ def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
     walked = [each for every in found.values() for each in every if each.path_m is not None]
     if walked:
         each = _densest(walked)
-        title = f"The way of one attack ({run.configuration})"
+        title = f"The path of one attack ({run.configuration})"
         yield "path.png", draw_path(each, _truth(run, each), run.area, title)
     clouds = {name: [one for one in every if _is_cloud(one)] for name, every in found.items()}
     drawn = {name: _densest(every) for name, every in clouds.items() if every}

@@ -1,4 +1,4 @@
-"""The board as one HTML file that opens from disk and asks nobody for anything."""
+"""The board as one HTML file that opens from disk and fetches nothing."""
 
 import re
 from base64 import b64encode

@@ -104,7 +104,7 @@ def reproduce(
 
 
 def _write(folder: Path, board: Board, rows: Sequence[LabelledRow]) -> None:
-    """Rows, page and board; the results last: who finds them finds all."""
+    """Rows, page and board; results.json last: its presence marks the others as complete."""
     write_rows(folder, rows)
     write_whole(folder / "board.md", board_markdown(board).encode())
     page = board_page(board, _pictures(board, folder)).encode()

@@ -51,8 +51,9 @@ class Budget:
         self._left -= unpacked_bytes
         if self._left < 0:
             raise UserError(
-                f"{self._name} unpacks to more than {self._whole / 1e6:,.0f} MB, as a bomb does; "
-                f"if it is sound, {self._way_out} and give what comes out"
+                f"{self._name} unpacks to more than {self._whole / 1e6:,.0f} MB, like a "
+                "decompression bomb; if the file is genuine, "
+                f"{self._way_out} and give what comes out"
             )
 
 

@@ -141,8 +141,8 @@ class Who:
             yield out_of_range("seed", "at least 0", self.seed)
         if self.secure_aggregation and self.target is not None:
             yield UserError(
-                "under secure aggregation nobody's own update is seen; leave out target "
-                f"{shown(self.target)}"
+                "under secure aggregation the server sees no single user's update; leave out "
+                f"target {shown(self.target)}"
             )
 
 

@@ -1,4 +1,4 @@
-"""A hash of the code behind a result, so that a result of other code is not taken for its own.
+"""A hash of the code behind a result, so that results of other code are not reused.
 
 It covers veilmap's own source files, and the source and the variables that foreign map families,
 defences and attacks rest on; not the versions of libraries.
@@ -18,7 +18,7 @@ from veilmap.study.source_files import module_file, source_files
 
 
 def code_of(settings: RunSettings, attacks: AttackSettings | None = None) -> str | None:
-    """The hash; None if a foreign class or function cannot be told from others by its code."""
+    """The hash; None if the code of a foreign class or function cannot be identified."""
     parts: list[Any] = [package_fingerprint()]
     try:
         for thing in foreign_objects(settings, attacks):

@@ -1,4 +1,4 @@
-"""The variables that a class or function reads, which a loop may set anew before each run."""
+"""The global variables that a class or function reads; a script may change them between runs."""
 
 import dis
 import inspect
@@ -15,11 +15,11 @@ _PLAIN = (str, bytes, int, float, complex, type(None))
 def global_values(thing: Any) -> dict[str, str]:
     """Their values by name, also of what other functions and classes of its package read.
 
-    A value that is neither number nor text is what the source of its module says. A script may
-    change it on its way, so there it must be importable.
+    A value that is neither a number nor text is identified by the source of its module. A script
+    may change such a value, so in a script it must be importable.
 
     Raises:
-        LookupError: a script's class or function reads a value that cannot be told from others.
+        LookupError: a script's class or function reads a value that cannot be identified.
     """
     package = _package(thing)
     found, seen, waiting = dict[str, str](), set[int](), [thing]

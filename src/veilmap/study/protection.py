@@ -59,6 +59,6 @@ class Protection:
 
     @property
     def oracle(self) -> tuple[str, ...]:
-        """What the defences take from everybody's data, which no real phone has."""
+        """What the defences take from all users' data, which no real phone has."""
         learn = any(isinstance(s, LearnedStep) and s.learns_from == "public" for s in self.steps)
         return ("public sample",) if learn else ()

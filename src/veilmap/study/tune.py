@@ -101,8 +101,8 @@ def _code_of(settings: RunSettings) -> str:
     code = code_of(settings)
     if code is None:
         raise UserError(
-            "tune goes on from its journal while the code is the same, and of "
-            f"{settings.configuration} nobody can tell; define classes at the top level of a module"
+            f"cannot resume: the code of {settings.configuration} cannot be identified; "
+            "define its classes at the top level of a module"
         )
     return code
 

@@ -1,4 +1,4 @@
-"""The measurements of a sweep with everybody's role: the target, and who is like them."""
+"""The measurements of a sweep with each user's role: the target, and the users similar to it."""
 
 import re
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class Cohort:
         """The users that the roles stand for, in order of their names.
 
         Raises:
-            UserError: a role has nobody in these data, or is none.
+            UserError: a role is unknown, or no user of these data has it.
         """
         return tuple(sorted({user for role in roles for user in self._of_role(role)}))
 
@@ -115,10 +115,10 @@ class Cohort:
         elif role in roles or role in self.data.users:
             found = roles.get(role, (role,))
         else:
-            raise UserError(f"nobody is {shown(role)}; choose from: {_ROLES}")
+            raise UserError(f"unknown user or role {shown(role)}; choose from: {_ROLES}")
         if not found:
             count = len(self.data.users)
-            raise UserError(f"nobody is {role} among the {counted(count, 'user')} of the cell")
+            raise UserError(f"no user is {role} among the {counted(count, 'user')} of the cell")
         return found
 
 

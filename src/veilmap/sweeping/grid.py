@@ -40,7 +40,7 @@ def planned(runs: Runs, cohort: Cohort, seeds: Sequence[int]) -> Iterator[Planne
     """
     for named, filling in combinations(runs.over):
         keys, values = {"name": runs.name, **named}, {"target": cohort.target, **filling}
-        # Outside: a fault of the spec is none of the data.
+        # Outside the try: a fault of the spec must not be reported as one of the data.
         roles = [str(fill(role, values)) for role in runs.users]
         try:
             users = cohort.users(roles)

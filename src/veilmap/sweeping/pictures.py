@@ -71,7 +71,7 @@ class PlaceMaps:
 
 @dataclass(frozen=True)
 class DlgPath:
-    """The way of one DLG attack; the run must keep it."""
+    """The path of one DLG attack; the run must keep it."""
 
     where: Where = field(default_factory=dict)
 

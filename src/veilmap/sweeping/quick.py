@@ -14,7 +14,7 @@ from veilmap.sweeping.grid import Planned
 from veilmap.sweeping.spec import Runs, Spec, Values
 
 _WEEK_S = parse_interval("1w")
-_WEEKS, _ROWS = 3, 1200  # kept of everybody's measurements
+_WEEKS, _ROWS = 3, 1200  # kept of all users' measurements
 _STARTS, _TIMES = 2, 3
 _ITERATIONS = 60
 _COARSE_M = 150.0

@@ -77,7 +77,7 @@ class Sweep:
         }
 
     def cohort(self, spec: Spec) -> Cohort:
-        """The data of a spec with everybody's role."""
+        """The data of a spec with each user's role."""
         return self._cohort_of(spec.data)
 
     def seconds(self, results: Mapping[str, SpecResult]) -> float:

@@ -100,7 +100,7 @@ def _write(folder: Path, work: Sweep, found: SpecResult) -> tuple[str, ...]:
     if found.attacks:
         _draw_frontier(folder, spec, found)
         names.append(FRONTIER)
-    # Last: who finds it finds all of them.
+    # results.json last: its presence marks the others as complete.
     about = {"spec": spec.label, "versions": versions()}
     write_json(folder / RESULTS, results(about, [row.as_dict() for row in rows], []))
     return tuple(names)

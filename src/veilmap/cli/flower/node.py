@@ -38,7 +38,10 @@ def _announce(settings: NodeFile) -> None:
         f"with at least {counted(least.points, 'point')}"
     )
     if least.keeps_whole:
-        say("           a round of no more points than the defence keeps goes whole: raise points")
+        say(
+            "           a round with no more points than the defence keeps is sent whole: "
+            "raise points"
+        )
     if least.epsilon is not None:
         say(f"           ε ≤ {least.epsilon:g} in all, at δ = {least.delta:g}")
     if least.secure_aggregation:

@@ -22,6 +22,7 @@ from veilmap.flower.secure.stages import (
     Stage,
     Unmasked,
 )
+from veilmap.wording import counted
 
 SEALING = b"veilmap secure sum: sealing of shares"
 
@@ -124,7 +125,7 @@ def _sealing_key(state: Shared, other: int) -> bytes:
 def _check_vector(vector: Words) -> None:
     # A sum of floats would not wrap around, and show the vector through its mask.
     if vector.dtype != np.uint64 or vector.ndim != 1:
-        found = f"{vector.ndim} dimensions of {vector.dtype}"
+        found = f"{counted(vector.ndim, 'dimension')} of {vector.dtype}"
         raise RoundError(f"a vector must have one dimension of uint64, got {found}; encode it")
 
 
@@ -136,6 +137,6 @@ def _check_survivors(state: Masked, survivors: frozenset[int]) -> None:
         raise RoundError(f"node {state.me} is asked to unmask a sum without its own vector")
     if len(survivors) < state.threshold:
         raise RoundError(
-            f"a sum of {len(survivors)} nodes is asked for, and {state.threshold} are required;"
-            " the round ends without an update"
+            f"a sum of {counted(len(survivors), 'node')} is asked for, and {state.threshold} are "
+            "required; the round ends without an update"
         )

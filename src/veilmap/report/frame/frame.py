@@ -19,7 +19,7 @@ def framed(
         template: fills the blocks of ``frame.html.jinja``.
         style: all of it.
         scripts: in their order.
-        tiles: a URL template; its server may send pictures. Without, nobody is asked for anything.
+        tiles: a URL template; the page may fetch images from its server. None fetches nothing.
         content: what the template shows; ``title`` and ``kind`` stand in the frame.
     """
     environment = Environment(

@@ -1,4 +1,4 @@
-"""The second wall of the page: it may run its own scripts and ask nobody for anything."""
+"""The page's second line of defence: only its own scripts run, and nothing is fetched."""
 
 import re
 from base64 import b64encode
