@@ -190,8 +190,8 @@ def main() -> None:
     for fact, (published, *_) in PUBLISHED.items():
         values = [world[fact] for world in worlds]
         span = _spread(values)
-        told = "-" if fact in OF_PLACES else text(real[fact]) if real else ""
-        cells = [fact, published, text(values[0]), span, *([told] if real else [])]
+        real_text = "-" if fact in OF_PLACES else text(real[fact]) if real else ""
+        cells = [fact, published, text(values[0]), span, *([real_text] if real else [])]
         print("| " + " | ".join(cells) + " |")
     met = [sum(_is_met(fact, world[fact]) for fact in PUBLISHED) for world in worlds]
     print(f"\nfacts met of {len(PUBLISHED)}, by seed: {', '.join(map(str, met))}")

@@ -81,8 +81,8 @@ def test_the_peak_of_a_process_is_its_own(timing):
         timing.process([sys.executable, "-c", "raise SystemExit(3)"])
 
 
-def test_what_is_missing_is_told_and_the_others_go_on(tmp_path):
-    """In a copy whose first two benchmarks ask for what nobody has."""
+def test_what_is_missing_is_reported_and_the_others_continue(tmp_path):
+    """In a copy whose first two benchmarks ask for what no machine has."""
     for path in BENCHMARKS.glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text())
     (tmp_path / "ceiling.py").write_text("import no_such_module\n")

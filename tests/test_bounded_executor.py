@@ -27,7 +27,7 @@ def test_no_more_jobs_are_taken_than_may_be_ahead():
         assert taken == [0, 1]
 
 
-def test_what_goes_wrong_in_a_job_is_told_and_the_rest_is_not_begun():
+def test_what_goes_wrong_in_a_job_is_reported_and_the_rest_is_not_begun():
     done = []
 
     def work(job):

@@ -4,7 +4,7 @@ import pytest
 from veilmap.errors import UserError, cut, refuse_several, shown
 
 
-def test_an_endless_word_is_told_by_its_beginning():
+def test_an_endless_word_is_shown_by_its_beginning():
     assert str(UserError(f"no {'x' * 5000} here; mend it")) == f"no {'x' * 255}… here; mend it"
 
 

@@ -34,7 +34,7 @@ def little(tmp_path):
     return path
 
 
-def test_the_study_of_defences_prints_tables_and_goes_on_where_it_was(script, little, tmp_path):
+def test_the_study_of_defences_prints_tables_and_resumes_where_it_was(script, little, tmp_path):
     command = (
         "defences.py", little, "--target", "u0", "--interval", "1w", "--schemes", "fedsgd",
         "--defences", "", "diverse:eps_m=50", "--seeds", "1", "--jobs", "1",

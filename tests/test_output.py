@@ -13,7 +13,7 @@ HOLD = (
 )
 
 
-def test_a_second_process_is_told_and_one_that_was_killed_holds_nothing(tmp_path):
+def test_a_second_process_is_refused_and_one_that_was_killed_holds_nothing(tmp_path):
     first = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)],
         stdin=subprocess.PIPE,

@@ -109,7 +109,7 @@ def test_json_that_is_no_object_is_one_line(content, why):
         load_json(content, "x is no record", "restore it")
 
 
-def test_a_file_that_is_wrong_throughout_is_told_by_its_first_faults():
+def test_a_file_that_is_wrong_throughout_is_reported_by_its_first_faults():
     with pytest.raises(UserError, match=r"and 32 more$") as caught:
         parse(RunSettings, {"x" * 9000: 0, **{f"x{k}": 0 for k in range(39)}}, "settings")
     assert len(str(caught.value)) < 1500

@@ -56,12 +56,12 @@ def test_lemma_1_is_the_ratio_of_the_summed_gradients(network, rows, seed):
     (x, y), weights = batch(rows, seed), network.initialise(seed)
     g = training.bias_gradients(network, weights, (x, y))
     leaked_matrix, leaked_bias = network.layers(training.gradient(network, weights, (x, y)))[0]
-    told = g.mean(axis=0, dtype=np.float64) != 0
-    explained = (leaked_bias[:, None] * theory.lemma_1(x, g))[told]
+    usable = g.mean(axis=0, dtype=np.float64) != 0
+    explained = (leaked_bias[:, None] * theory.lemma_1(x, g))[usable]
     # Where Δb1 cancels, its rounding is blown up by how far away x_DLG is.
-    far = 1 + np.abs(theory.lemma_1(x, g)[told]).max(initial=0)
+    far = 1 + np.abs(theory.lemma_1(x, g)[usable]).max(initial=0)
     np.testing.assert_allclose(
-        explained, leaked_matrix[told], rtol=1e-4, atol=1e-5 * far * np.abs(g).max() + 1e-30
+        explained, leaked_matrix[usable], rtol=1e-4, atol=1e-5 * far * np.abs(g).max() + 1e-30
     )
 
 

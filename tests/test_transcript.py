@@ -283,7 +283,7 @@ def test_a_header_with_impossible_numbers_is_refused(tmp_path, fact, value, mess
         ((9000, 9000), "a network of .* weights is too large for a phone"),
     ],
 )
-def test_a_header_with_a_network_that_nobody_trains_is_refused(tmp_path, hidden, message):
+def test_a_header_with_an_implausible_network_is_refused(tmp_path, hidden, message):
     """What settings refuse too; attacks on the first two, files of 160 KB and 3 MB, would hang."""
     layers = len(hidden)
     network = {"hidden": hidden, "activations": ["relu"] * layers, "dropout": [0.0] * layers}

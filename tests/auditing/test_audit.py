@@ -129,7 +129,7 @@ def test_the_number_of_jobs_changes_no_bit(data, finished):
         np.testing.assert_array_equal(own.cloud.lat_deg, theirs.found[key].cloud.lat_deg)
 
 
-def test_two_targets_are_told_apart(data):
+def test_two_targets_are_distinguished(data):
     found = audit(data, jobs=1, targets=2, **TINY)
     assert found.content.targets == ("u0", "u1")
     assert set(found.rows["target"]) == {"u0", "u1"}
@@ -197,7 +197,7 @@ def test_settings_and_keywords_do_not_mix(data):
         audit(data, jobs=0)
 
 
-def test_a_configuration_that_fails_is_told_and_the_baseline_must_not(data):
+def test_a_configuration_that_fails_is_reported_and_the_baseline_must_not(data):
     bad = "fedavg:learning_rate=1e6"
     told = []
     progress = Progress(on_message=told.append)

@@ -6,7 +6,7 @@ from veilmap.auditing.audit import audit
 from veilmap.auditing.folder import AuditFolder
 
 
-def test_an_attack_of_anybody_is_audited_and_its_stored_runs_are_found_again(tmp_path):
+def test_a_foreign_attack_is_audited_and_its_stored_runs_are_found_again(tmp_path):
     def audited(corner):
         given = {**TINY, "seeds": 1, "configurations": ("fedavg",)}
         return audit(make_data(), out=tmp_path, jobs=1, **given | {"method": ["search", corner]})

@@ -8,7 +8,7 @@ from veilmap.auditing.folder import AuditFolder
 from veilmap.study.settings import RunSettings
 
 
-def test_a_step_of_anybody_is_audited_and_its_stored_runs_are_found_again(tmp_path):
+def test_a_foreign_step_is_audited_and_its_stored_runs_are_found_again(tmp_path):
     def audited(step):
         given = {**TINY, "seeds": 1, "method": "search", "configurations": ("fedavg", step)}
         return audit(make_data(), out=tmp_path, jobs=1, **given)

@@ -30,14 +30,14 @@ def test_the_headline_by_hand():
     )
 
 
-def test_several_users_are_told_apart():
+def test_several_users_are_distinguished():
     said = headline(ranking(PLAIN), ["0", "1", "2"])
     assert "a user's home within 43 m (38 to 48), as the median of 3 users" in said
     assert "as the median of 3 users (best located 22 m, worst located 86 m), and finds" in said
     assert said.endswith("and finds 60% of their main places to within 50 m.")
 
 
-def test_a_user_who_is_never_found_is_counted():
+def test_a_user_that_is_never_found_is_counted():
     known = {"home_error_m": (40.0, 60.0, inf)}
     said = headline(ranking(replace(PLAIN, over_targets=known)), ["0", "1", "2"])
     assert "worst located 60 m; for 1 user no attack names a home in most runs)" in said
@@ -63,7 +63,7 @@ def test_a_missing_home_falls_back_to_emd():
     )
 
 
-def test_better_ones_are_told_with_their_cost():
+def test_better_ones_are_reported_with_their_cost():
     said = list(sentences(ranking(PLAIN, FAR, FREE)))
     assert said[0] == (
         "With fedavg + centre: home within 200 m by search, and the RMSE falls by 0.10 dB."
@@ -115,7 +115,7 @@ def test_a_map_that_the_constant_baseline_beats_is_called_so():
     assert not any("which is better" in each for each in said)
 
 
-def test_what_failed_is_told_with_its_reason():
+def test_what_failed_is_reported_with_its_reason():
     said = list(sentences(ranking(PLAIN, failed={"fedavg + dp": "training diverged"})))
     assert said[-1] == "fedavg + dp has no figures: training diverged."
 
@@ -149,7 +149,7 @@ def test_metres(figure, text):
     assert metres(figure) == text
 
 
-def test_what_nobody_found_is_said_so():
+def test_what_no_attack_found_is_said_so():
     assert hidden(ranked("a", 5.0, None), "home_error_m") == "no attack names a place in most runs"
 
 

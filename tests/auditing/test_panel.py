@@ -58,7 +58,7 @@ def test_what_does_not_go_with_the_settings_is_left_out_of_the_usual_panel():
     assert not any("geoind" in name for name in names)
 
 
-def test_all_faults_of_own_configurations_are_told_at_once():
+def test_all_faults_of_own_configurations_are_reported_at_once():
     given = ["fedavg + divers", "fedsgg", "fedavg", "fedavg"]
     with pytest.raises(
         UserError, match=r"'divers'.*'fedsgg'.*'fedavg' is there twice; leave one out"

@@ -56,10 +56,10 @@ def redacted(data, kept, tmp_path_factory):
     """Over a copy of the one with positions."""
     out = tmp_path_factory.mktemp("redacted") / "out"
     shutil.copytree(kept[1], out)
-    told = []
-    progress = Progress(on_message=told.append)
+    messages = []
+    progress = Progress(on_message=messages.append)
     found = audit(data, out=out, redact=True, figures=True, progress=progress, **GIVEN)
-    return found, out, told
+    return found, out, messages
 
 
 def named(folder):
@@ -109,11 +109,11 @@ def test_the_search_finds_what_is_there(kept, data, tmp_path):
 
 
 def test_nothing_of_it_is_in_a_redacted_folder(kept, redacted, data):
-    found, out, told = redacted
+    found, out, messages = redacted
     assert found.content.ground is None
     # The positions of both configurations, the report and the results.
-    assert told[0].startswith("removed 4 files with positions of an earlier audit")
-    assert "(2 cached)" in told[2]
+    assert messages[0].startswith("removed 4 files with positions of an earlier audit")
+    assert "(2 cached)" in messages[2]
     assert named(out) == set()
     assert placed(out, data) == set()
     assert from_an_origin(out, data, kept[0]) == set()
@@ -150,7 +150,7 @@ def test_settings_that_name_users_cannot_be_redacted(given):
         audit(make_data(), redact=True, jobs=1, **tiny)
 
 
-def test_why_a_run_failed_names_nobody(data, tmp_path, monkeypatch):
+def test_why_a_run_failed_names_no_user(data, tmp_path, monkeypatch):
     whole = run_trial.train_prepared
 
     def failing(prepared, *args, **keywords):

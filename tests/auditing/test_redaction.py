@@ -22,7 +22,7 @@ def test_no_place_stays_in_the_settings():
     }
 
 
-def test_a_message_names_nobody_and_keeps_its_other_words():
+def test_a_message_names_no_user_and_keeps_its_other_words():
     told = without_names("user 'ann' sent nothing; choose one of: annabel, 3 (round 13)", USERS)
     assert told == "user '…' sent nothing; choose one of: …, … (round 13)"
 

@@ -58,7 +58,7 @@ def test_a_file_stands_between_base_and_options(tmp_path):
     )
 
 
-def test_an_audit_is_told_in_words_and_written(capsys, file, tmp_path):
+def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path):
     out, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--min-home-error", "1")
     assert "little.parquet, cell a: 200 rows of 2 users" in out
     assert "attacking user u0 in 4 runs\n" in out
@@ -125,7 +125,7 @@ def test_a_folder_of_something_else_is_refused_before_the_data_are_read(
 
 @pytest.mark.processes
 @pytest.mark.parametrize(("presses", "jobs"), [(1, "1"), (3, "2")])
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(file, tmp_path, presses, jobs):
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_resumes(file, tmp_path, presses, jobs):
     words = [
         sys.executable, "-m", "veilmap", "audit", str(file), "--out", str(tmp_path / "a"),
         *TINY, "--seeds", "60", "--jobs", jobs,

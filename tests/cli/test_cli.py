@@ -130,7 +130,7 @@ def test_train_then_map(capsys, campus_file, tmp_path):
         assert "EPSG:32611" in out
 
 
-def test_a_finished_run_is_kept_unless_told(capsys, campus_file, tmp_path):
+def test_a_finished_run_is_kept_unless_overwritten(capsys, campus_file, tmp_path):
     arguments = ("train", campus_file, *SMALL, "--out", tmp_path)
     run(capsys, *arguments)
     before = (tmp_path / "results.json").read_bytes()
@@ -352,7 +352,7 @@ def test_what_would_steer_the_terminal_is_spelled_out(capsys, tmp_path):
     assert "\x1b" not in err
 
 
-def test_an_endless_value_is_told_by_its_beginning(capsys):
+def test_an_endless_value_is_shown_by_its_beginning(capsys):
     _, err = run(capsys, "train", "campus", "--activations", "x" * 5000, code=2)
     assert f'"{"x" * 254}… for --activations. Choose from: "relu"' in err
     _, err = run(capsys, "audit", "campus", "--defended", "x" * 5000, code=2)

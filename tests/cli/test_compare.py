@@ -39,7 +39,7 @@ def test_attacks_are_compared_by_the_figures_asked_for(capsys, runs):
     out, _ = run(capsys, "compare", *folders, "--figures", "nearest_m", "work_error_m")
     assert "data: not known to be the same" in out
     assert ", first_layer on user " in out
-    # From memory nobody knows the truth.
+    # A run in memory has no ground truth.
     assert ["nearest_m", "-", "-", "-", "-", "0"] in [line.split() for line in out.splitlines()]
     assert "emd_paper" not in out
 

@@ -67,19 +67,19 @@ def test_a_mistaken_defence_is_one_line_and_exit_code_2(capsys, campus_file, opt
     assert errors.count("\n") == 1
 
 
-def test_one_place_is_told_to_be_one_place(capsys, campus_file):
+def test_one_place_is_reported_as_one_place(capsys, campus_file):
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", "farthest:eps=50,num=1")
     assert "lie in one place, which the server can read off" in out
 
 
-def test_a_defence_that_leaves_nothing_is_told(capsys, campus_file):
+def test_a_defence_that_leaves_nothing_is_reported(capsys, campus_file):
     nothing = "diverse:min_points=100000,noise=drop"
     out, _ = run(capsys, "train", campus_file, *SMALL, "--defence", nothing, "dp:epsilon=1")
     assert "no phone sent anything" in out
     assert "worse than the constant baseline" not in out
 
 
-def test_a_user_who_is_not_defended_is_told_so(capsys, campus_file, tmp_path):
+def test_a_user_without_a_defence_is_reported(capsys, campus_file, tmp_path):
     options = ("--defence", "diverse", "--defended", "0", "--out", tmp_path / "run")
     run(capsys, "train", campus_file, *SMALL, *options)
     out, _ = run(capsys, "attack", tmp_path / "run", "--method", "first_layer", "--target", "2")

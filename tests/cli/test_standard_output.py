@@ -54,7 +54,7 @@ def test_python_has_nothing_more_to_say_at_its_exit(words, full, says):
     assert (done.returncode, "".join(filter(None, (done.stdout, done.stderr)))) == (2, says)
 
 
-def test_a_reader_who_has_gone_is_no_error(on, capsys):
+def test_a_reader_that_has_gone_is_no_error(on, capsys):
     """As in ``veilmap --help | head -1``."""
     reader, writer = os.pipe()
     os.close(reader)

@@ -80,7 +80,9 @@ def test_two_sweeps_can_be_compared(capsys, spec, campus_file, tmp_path):
         (("[[runs]]", "[[run]]"), "unknown setting 'run'"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_before_anything_runs(capsys, spec, change, says, tmp_path):
+def test_a_mistake_in_the_file_is_reported_before_anything_runs(
+    capsys, spec, change, says, tmp_path
+):
     spec.write_text(SPEC.replace(*change))
     _, err = run(capsys, "sweep", spec, "--out", tmp_path / "out", code=2)
     assert says in err

@@ -11,7 +11,7 @@ def crowd(tmp_path_factory):
     return path
 
 
-def test_refused_updates_are_told_in_their_round_and_at_the_end(capsys, crowd):
+def test_refused_updates_are_reported_in_their_round_and_at_the_end(capsys, crowd):
     out, _ = run(capsys, "train", crowd, *SMALL, "--broken", "u0=nan", "u2=flipped")
     assert "simulated: u0=nan, u2=flipped" in out
     rounds = [line for line in out.splitlines() if line.startswith("round ")]
@@ -27,7 +27,7 @@ def test_an_honest_run_says_nothing_of_it(capsys, crowd):
     assert "broken" not in out
 
 
-def test_a_share_of_less_than_one_user_trims_nobody_and_says_so(capsys, crowd):
+def test_a_share_of_less_than_one_user_trims_no_user_and_says_so(capsys, crowd):
     out, _ = run(capsys, "train", crowd, *SMALL, "--aggregation", "trimmed")
     assert "trimmed mean of the updates" in " ".join(out.split())
     assert "no update was trimmed in 3 of 3 rounds: a share of 0.2 of the senders" in out

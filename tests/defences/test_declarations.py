@@ -27,7 +27,7 @@ def declaring(**attributes):
     return type("Declaring", (Declaring,), attributes)()
 
 
-def told(faults):
+def messages_of(faults):
     return [str(fault) for fault in faults]
 
 
@@ -35,35 +35,35 @@ def test_of_a_step_that_says_nothing_the_worst_is_assumed():
     assert (looks_at(East()), moves(East())) == ("positions", "at random")
     assert (looks_at(Average()), moves(Average())) == ("positions", "at random")
     assert (looks_at(Twice()), moves(Twice())) == ("nothing", "nothing")
-    (fault,) = told(combination_faults([East(), GeoIndistinguishability()]))
+    (fault,) = messages_of(combination_faults([East(), GeoIndistinguishability()]))
     assert "east looks at the true positions" in fault
-    (fault,) = told(cumulative_faults([East()]))
+    (fault,) = messages_of(cumulative_faults([East()]))
     assert "or declare what it moves" in fault
 
 
 def test_what_a_step_declares_is_believed():
     harmless = declaring(looks_at="nothing", moves="nothing")
-    assert not told(combination_faults([harmless, GeoIndistinguishability()]))
-    assert not told(cumulative_faults([harmless]))
+    assert not messages_of(combination_faults([harmless, GeoIndistinguishability()]))
+    assert not messages_of(cumulative_faults([harmless]))
 
 
 def test_a_foreign_budget_for_positions_covers_like_ours():
     spending = declaring(spent=lambda self, turns: {})
-    (fault,) = told(combination_faults([DiverseBatch(), spending]))
+    (fault,) = messages_of(combination_faults([DiverseBatch(), spending]))
     assert "the budget of first then does not cover" in fault
 
 
 def test_the_control_stands_in_place_of_foreign_selections_too():
     choosing = declaring(moves="nothing")
-    (fault,) = told(combination_faults([RandomPoints(num=5), choosing]))
+    (fault,) = messages_of(combination_faults([RandomPoints(num=5), choosing]))
     assert "random is the control that stands in place of first" in fault
-    assert not told(combination_faults([RandomPoints(num=5), East()]))
+    assert not messages_of(combination_faults([RandomPoints(num=5), East()]))
 
 
 @pytest.mark.parametrize("name", ["diverse", "farthest", "random:num=5", "random:eps_m=5", "geoind",
     "gan", "gan:learns_from=public", "dp:epsilon=1", "diverse:centre=mean"])  # fmt: skip
 def test_our_own_steps_declare_what_is_allowed(name):
-    assert told(declaration_faults(step_of(name))) == []
+    assert messages_of(declaration_faults(step_of(name))) == []
 
 
 def test_what_our_steps_declare():
@@ -92,25 +92,25 @@ def _usual(name):
     ],
 )
 def test_a_declaration_that_cannot_be_is_refused(attributes, message):
-    (fault,) = told(declaration_faults(declaring(**attributes)))
+    (fault,) = messages_of(declaration_faults(declaring(**attributes)))
     assert message in fault
 
 
 def test_a_step_on_the_update_cannot_look_at_points():
     twice = type("Looking", (Twice,), {"looks_at": "positions"})()
-    (fault,) = told(declaration_faults(twice))
+    (fault,) = messages_of(declaration_faults(twice))
     assert "defence twice acts on the update and never has the points" in fault
 
 
 def test_a_step_that_learns_says_from_what():
-    assert told(declaration_faults(Average("past"))) == []
-    (fault,) = told(declaration_faults(Average("hearsay")))
+    assert messages_of(declaration_faults(Average("past"))) == []
+    (fault,) = messages_of(declaration_faults(Average("hearsay")))
     assert "unknown learns_from of defence average 'hearsay'; choose one of: past, public" in fault
 
 
 def test_an_object_that_does_nothing_is_no_step():
     nothing = type("Nothing", (), {"name": "nothing"})()
-    (fault,) = told(declaration_faults(nothing))
+    (fault,) = messages_of(declaration_faults(nothing))
     assert "must have one of on_points, on_update, learn, got none of them" in fault
 
 

@@ -69,12 +69,12 @@ def test_no_points_stay_no_points():
 def test_a_phone_learns_from_its_past_and_in_its_first_round_from_that():
     """Rounds at 0, 100 and 300: learned from the first, still that, then from both before."""
     defence = Defence((Average(),))
-    first, (told,), memory = defence.local_batch(on_a_line(0, 0), turn(t=1))
-    assert (first.xy_m[0, 0], told.figures) == (0, {"learned_from": 2})
-    second, (told,), memory = defence.local_batch(on_a_line(100, 100), turn(t=2), memory)
-    assert (second.xy_m[0, 0], told.figures) == (0, {})
-    third, (told,), memory = defence.local_batch(on_a_line(300), turn(t=3), memory)
-    assert (third.xy_m[0, 0], told.figures) == (50, {"learned_from": 4})
+    first, (reported,), memory = defence.local_batch(on_a_line(0, 0), turn(t=1))
+    assert (first.xy_m[0, 0], reported.figures) == (0, {"learned_from": 2})
+    second, (reported,), memory = defence.local_batch(on_a_line(100, 100), turn(t=2), memory)
+    assert (second.xy_m[0, 0], reported.figures) == (0, {})
+    third, (reported,), memory = defence.local_batch(on_a_line(300), turn(t=3), memory)
+    assert (third.xy_m[0, 0], reported.figures) == (50, {"learned_from": 4})
 
 
 def test_learning_takes_the_time_between_its_begin_and_its_end(monkeypatch):
@@ -90,10 +90,10 @@ def test_learning_takes_the_time_between_its_begin_and_its_end(monkeypatch):
 def test_a_step_can_learn_from_a_public_sample():
     public = {"x": on_a_line(10), "y": on_a_line(30)}
     defence = Defence((Average("public"),), public=public)
-    batch, (told,), memory = defence.local_batch(on_a_line(500), turn("a"))
-    assert (batch.xy_m[0, 0], told.figures) == (20, {"learned_from": 2})
-    _, (told,), _ = defence.local_batch(on_a_line(500, 600, 700), turn("a", 2), memory)
-    assert told.learning_seconds is None
+    batch, (reported,), memory = defence.local_batch(on_a_line(500), turn("a"))
+    assert (batch.xy_m[0, 0], reported.figures) == (20, {"learned_from": 2})
+    _, (reported,), _ = defence.local_batch(on_a_line(500, 600, 700), turn("a", 2), memory)
+    assert reported.learning_seconds is None
 
 
 def test_ones_own_rows_in_a_public_sample_are_left_out():

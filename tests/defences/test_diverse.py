@@ -70,7 +70,7 @@ def test_means_come_in_the_order_of_their_times():
         (9, [0, 1, 2, 3, 4]),
     ],
 )
-def test_passes_go_on_until_there_are_enough_points(size, rows):
+def test_passes_continue_until_there_are_enough_points(size, rows):
     """Clusters {0, 1} and {2, 3, 4}: centres 0 and 3, the larger's first; then {1}, {2} and {4}."""
     assert kept(DiverseBatch(eps_m=1.5, size=size), on_a_line(50, 51, 0, 1, 2)) == rows
 
@@ -95,7 +95,7 @@ def test_many_means_of_one_time_keep_the_order_of_their_clusters():
     assert (points.xy_m - UTM_M)[:, 0].tolist() == [*x_m[::2], *x_m[1::2], elsewhere]
 
 
-def test_a_second_pass_clusters_what_is_left_anew():
+def test_a_second_pass_clusters_what_is_left_again():
     """Without row 1 the ends are 2 m apart and no longer together."""
     batch = on_a_line(0, 1, 2)
     assert kept(DiverseBatch(eps_m=1.5, size=2), batch) == [0, 1]
@@ -145,19 +145,19 @@ def test_a_larger_eps_never_keeps_more(batch):
 
 @pytest.mark.parametrize("centre", ["nearest", "mean"])
 def test_of_no_points_come_no_points(centre):
-    points, told = DiverseBatch(centre=centre).on_points(EMPTY, make_turn())
+    points, reported = DiverseBatch(centre=centre).on_points(EMPTY, make_turn())
     assert len(points) == 0
     assert points.xy_m.shape == (0, 2)
-    assert told == {"clusters": 0, "noise_points": 0}
+    assert reported == {"clusters": 0, "noise_points": 0}
     assert len(DiverseBatch(size=5).on_points(EMPTY, make_turn())[0]) == 0
 
 
 @pytest.mark.parametrize("centre", ["nearest", "mean"])
 def test_of_noise_that_is_dropped_come_no_points(centre):
     step = DiverseBatch(eps_m=1.0, centre=centre, min_points=3, noise="drop")
-    points, told = step.on_points(on_a_line(0, 10, 20), make_turn())
+    points, reported = step.on_points(on_a_line(0, 10, 20), make_turn())
     assert points.xy_m.shape == (0, 2)
-    assert told == {"clusters": 0, "noise_points": 3}
+    assert reported == {"clusters": 0, "noise_points": 3}
 
 
 @pytest.mark.parametrize("centre", ["nearest", "mean"])

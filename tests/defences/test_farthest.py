@@ -44,8 +44,8 @@ def test_points_come_from_the_farthest_cluster_inwards_and_the_earliest_first(nu
     batch = on_a_line(14, 0, 14, 15, 120, 16, 121)
     step = FarthestBatch(eps_m=5.0, num=num)
     assert kept(step, batch) == rows
-    told = step.on_points(batch, make_turn())[1]
-    assert told == {"clusters": 3, "noise_points": 0, "asked": num, "clusters_kept": clusters}
+    reported = step.on_points(batch, make_turn())[1]
+    assert reported == {"clusters": 3, "noise_points": 0, "asked": num, "clusters_kept": clusters}
 
 
 def test_distance_is_between_centroids_not_to_the_farthest_point():
@@ -130,9 +130,9 @@ def test_a_number_beyond_the_round_keeps_it_whole(batch, eps_m):
 
 
 def test_of_no_points_come_no_points():
-    points, told = FarthestBatch().on_points(EMPTY, make_turn())
+    points, reported = FarthestBatch().on_points(EMPTY, make_turn())
     assert points.xy_m.shape == (0, 2)
-    assert told == {"clusters": 0, "noise_points": 0, "asked": 20}
+    assert reported == {"clusters": 0, "noise_points": 0, "asked": 20}
 
 
 def test_of_noise_that_is_dropped_come_no_points():

@@ -22,8 +22,8 @@ def test_as_many_different_rows_as_asked_for_are_kept(num, left):
 def test_with_eps_it_keeps_as_many_as_diverse_batch_does(eps_m):
     like = len(kept(DiverseBatch(eps_m), BATCH))
     assert len(kept(RandomPoints(eps_m=eps_m), BATCH)) == like
-    told = RandomPoints(eps_m=eps_m).on_points(BATCH, make_turn())[1]
-    assert told == {"clusters": like, "asked": like}
+    reported = RandomPoints(eps_m=eps_m).on_points(BATCH, make_turn())[1]
+    assert reported == {"clusters": like, "asked": like}
 
 
 def test_the_same_turn_draws_the_same_and_another_draws_others():

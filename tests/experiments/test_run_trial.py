@@ -145,7 +145,7 @@ def test_counted_data_of_the_target_alone_have_no_distance():
     assert (row.data.user_emd, row.data.measurements) == (None, 80)
 
 
-def test_a_target_who_does_not_take_part_is_a_failure_for_good():
+def test_a_target_that_does_not_take_part_is_a_permanent_failure():
     alone = DATA.keep(pl.col("user") == "u0")
     result = ran(data=alone, counted=True, attacks=None, targets=("u1",))
     assert result.failed == "u1 is counted and does not take part; add it to the users"

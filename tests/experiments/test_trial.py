@@ -92,7 +92,7 @@ def test_a_trial_knows_its_seed():
     assert OTHERS["seed"].seed == 1
 
 
-def test_nobody_cannot_be_attacked_or_counted():
+def test_no_users_cannot_be_attacked_or_counted():
     for given in ({}, {"attacks": None, "counted": True}):
         with pytest.raises(UserError, match="attacks or counts its targets, got none"):
             replace(TRIAL, targets=(), **given)

@@ -78,8 +78,8 @@ def test_a_phone_remembers_from_round_to_round_also_when_it_is_not_asked():
         ]
         for knobs in ({}, {"fraction": 0.34})
     )
-    told = [report.figures.get("learned_from") for report in everybody]
-    assert told == [53, None, 106, None]
+    figures = [report.figures.get("learned_from") for report in everybody]
+    assert figures == [53, None, 106, None]
     asked = [place for place, report in enumerate(some) if report]
     assert asked
     assert asked[0] > 0

@@ -67,7 +67,7 @@ def test_without_an_update_the_weights_stay():
     assert Gathered(BEFORE, median, 3).weights() is BEFORE
 
 
-def test_more_updates_than_memory_are_refused_before_anybody_trains():
+def test_more_updates_than_memory_are_refused_before_any_training():
     """10^4 users of the paper's network are 5.4 GiB."""
     weights = np.zeros(145_313, np.float32)
     Gathered(weights, median, 7_000)

@@ -90,7 +90,7 @@ def test_the_usual_limit_leaves_room_for_the_noise_of_dp():
 
 
 @pytest.mark.parametrize("kind", ["nan", "inf", "shape"])
-def test_garbage_is_refused_unseen_and_the_round_goes_on_with_the_others(kind):
+def test_garbage_is_refused_unseen_and_the_round_continues_with_the_others(kind):
     results, seen = run({"a": kind})
     for mine, reference in zip(results, without("a"), strict=True):
         np.testing.assert_array_equal(mine.weights, reference.weights)

@@ -34,7 +34,7 @@ def test_broken_hostile_and_dying_nodes_do_not_end_a_run(federation):
     assert "round 1: nothing taken of h: numbers that are not finite" in said
 
 
-def test_a_server_that_loses_power_goes_on_where_it_was(federation):
+def test_a_server_that_loses_power_resumes_where_it_was(federation):
     """The command ends with an error; typed again after a restart it loses no finished round."""
     # u2's power failed, and the round would wait for it; h sends nothing of use.
     for name in ("u2", "h"):

@@ -81,7 +81,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_what_is_no_update_is_refused_and_the_run_goes_on_with_the_others(tmp_path, case):
+def test_what_is_no_update_is_refused_and_the_run_continues_with_the_others(tmp_path, case):
     content, why = HOSTILE[case]
     grid = make_grid(tmp_path, apps={11: node_that_sends(content)})
     journal = federated(make_campaign(rounds=1), grid, tmp_path / "out")
@@ -94,7 +94,7 @@ def test_what_is_no_update_is_refused_and_the_run_goes_on_with_the_others(tmp_pa
     assert ("u1" in seen) == (case == "huge")
 
 
-def test_a_map_that_says_no_number_has_no_rmse_and_the_run_goes_on(tmp_path):
+def test_a_map_that_says_no_number_has_no_rmse_and_the_run_continues(tmp_path):
     """Finite weights whose sums are not."""
     far = answer(np.full(SIZE, 3e38, np.float32))
     grid = make_grid(tmp_path, apps=dict.fromkeys((10, 11, 12), node_that_sends(far)))
@@ -214,7 +214,7 @@ class EndsAfter:
 
 
 @pytest.mark.parametrize("exchanges", [0, 1, 2])
-def test_an_interrupted_run_goes_on_and_loses_no_finished_round(tmp_path, exchanges):
+def test_an_interrupted_run_resumes_and_loses_no_finished_round(tmp_path, exchanges):
     campaign, grid = make_campaign(), make_grid(tmp_path / "nodes")
     with pytest.raises(ServerDiedError):
         federated(campaign, EndsAfter(grid, exchanges), tmp_path / "out")
@@ -253,7 +253,7 @@ def test_a_round_that_was_not_checkpointed_is_asked_for_again_and_answered_alike
     assert largest_difference(resumed.weights, whole.weights) == 0
 
 
-def test_another_campaign_does_not_go_on_with_a_strangers_rounds(tmp_path):
+def test_another_campaign_does_not_resume_the_rounds_of_this_one(tmp_path):
     with pytest.raises(ServerDiedError):
         federated(make_campaign(), EndsAfter(make_grid(tmp_path), 1), tmp_path / "out")
     with pytest.raises(UserError, match="unfinished run of another campaign"):

@@ -1,4 +1,4 @@
-"""Messages that nobody's app would pack, one by one and without a federation around them."""
+"""Messages that no proper app would pack, one by one and without a federation around them."""
 
 import io
 import re
@@ -218,7 +218,7 @@ SUMS = {
 
 
 @pytest.mark.parametrize("case", SUMS)
-def test_a_secure_sum_goes_on_without_who_sent_none(tmp_path, case):
+def test_a_secure_sum_continues_without_nodes_that_sent_none(tmp_path, case):
     """Of five masked vectors four are sound, which is enough."""
     grid, campaign = five_nodes(tmp_path), make_campaign(secure_aggregation=True)
     secure = SecureRound(Request(campaign, 1, ZERO), grid, 1.0, 3)

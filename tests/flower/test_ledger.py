@@ -83,7 +83,7 @@ def test_a_study_keeps_its_seed(tmp_path):
             Ledger.open(path, other)
 
 
-def test_a_node_draws_anew_for_every_request_and_alike_for_the_same():
+def test_a_node_draws_again_for_every_request_and_alike_for_the_same():
     ledger = Ledger(5)
     assert ledger.seed_for(entry()) == ledger.seed_for(entry())
     assert ledger.seed_for(entry()) != ledger.seed_for(entry(t=2))
@@ -91,7 +91,7 @@ def test_a_node_draws_anew_for_every_request_and_alike_for_the_same():
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"seed": 1}', '{"schema": 9, "seed": 1}'])
-def test_a_broken_ledger_is_named_and_never_begun_anew(tmp_path, content):
+def test_a_broken_ledger_is_named_and_never_begun_again(tmp_path, content):
     path = tmp_path / "ledger.json"
     path.write_text(content)
     with pytest.raises(UserError, match=r"ledger\.json"):

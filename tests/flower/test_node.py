@@ -31,7 +31,7 @@ def test_an_answer_is_entered_into_the_ledger():
     assert len(ledger.entries) == 1
 
 
-def test_farthest_batch_is_taken_though_nobody_asked():
+def test_farthest_batch_is_applied_though_not_requested():
     sent, _ = answer(Minimum(defence=("farthest:eps_m=50,num=7",), points=8))
     assert sent is not None
     assert sent.n == 7

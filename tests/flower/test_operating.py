@@ -47,7 +47,7 @@ def place(tmp_path):
     return tmp_path / "server", Assignment(make_campaign().text, str(tmp_path / "out"))
 
 
-def test_of_flowers_log_the_rounds_are_told(flower, place):
+def test_of_flowers_log_the_rounds_are_shown(flower, place):
     flower.ends = [COMPLETED]
     said = []
     operate(*place, said.append)
@@ -69,14 +69,14 @@ def test_a_run_that_fails_again_and_again_ends_with_its_reason(flower, place):
     assert flower.submitted == 3
 
 
-def test_a_run_that_somebody_stopped_stays_stopped(flower, place):
+def test_a_run_that_was_stopped_stays_stopped(flower, place):
     flower.ends = [RunStatus("finished", "stopped", "")]
     with pytest.raises(UserError, match="the run stopped: no reason given"):
         operate(*place, lambda _: None)
     assert flower.submitted == 1
 
 
-def test_a_run_that_goes_on_says_from_where(flower, place):
+def test_a_run_that_resumes_says_from_where(flower, place):
     flower.done, flower.ends = 7, [COMPLETED]
     said = []
     operate(*place, said.append)

@@ -124,7 +124,7 @@ class Falls:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_with_three_nodes_nobody_may_fall_out_and_the_run_goes_on(tmp_path, step):
+def test_with_three_nodes_no_node_may_drop_out_and_the_run_continues(tmp_path, step):
     """A sum of two is the other's update; so the round gives nothing."""
     campaign = make_campaign(secure_aggregation=True)
     journal = federated(campaign, make_grid(tmp_path, apps={11: Falls(step)}), tmp_path / "out")
@@ -157,7 +157,7 @@ def test_a_node_that_demands_larger_sums_keeps_out(tmp_path):
     assert journal.history[0].left_out["u0"] == "takes part in sums of at least 4 nodes"
 
 
-def test_nobody_takes_part_twice_in_a_round(tmp_path):
+def test_no_user_takes_part_twice_in_a_round(tmp_path):
     """Two sums over different nodes differ by somebody's update."""
     campaign = make_campaign(secure_aggregation=True)
     grid = make_grid(tmp_path)

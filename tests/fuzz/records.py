@@ -1,4 +1,4 @@
-"""A small valid file of every kind that veilmap itself writes, or is told what to do by."""
+"""A small valid file of every kind that veilmap itself writes, or reads settings from."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Small tables of measurements, told row by row."""
+"""Small tables of measurements, written row by row."""
 
 from datetime import UTC, datetime, timedelta
 

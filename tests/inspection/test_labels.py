@@ -19,6 +19,6 @@ def test_names_that_look_alike_when_short_are_numbered():
     assert short_names(names) == ("session…-001 (1)", "session…-001 (2)", "b")
 
 
-def test_it_is_said_when_not_everybody_is_shown():
+def test_it_is_said_when_not_all_users_are_shown():
     assert shown_users(8, 2000) == "the 8 densest of 2,000 users"
     assert shown_users(8, 8) == "8 users"

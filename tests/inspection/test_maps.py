@@ -54,7 +54,7 @@ def town(users):
     )
 
 
-def test_the_overview_has_everybody_and_the_two_densest_in_one_frame():
+def test_the_overview_has_all_users_and_the_two_densest_in_one_frame():
     maps = overview(town(3))
     assert [(panel.title, panel.points) for panel in maps.panels] == [
         ("all 3 users", 27), ("user u0", 10), ("user u1", 9),

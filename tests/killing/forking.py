@@ -60,7 +60,7 @@ def _run(
     """The exit code.
 
     Args:
-        counts: where each write is told.
+        counts: a file to which each write is reported.
         words: the command line.
         signal_at: the write that a signal comes before; None for no signal.
         number: of the signal.

@@ -119,7 +119,7 @@ def test_every_round_has_its_own_cloud_and_location():
         nearest_distances_m([at((0, 0))] * 2, np.zeros((1, 2)))
 
 
-def test_guesses_lie_far_from_a_user_who_never_moves():
+def test_guesses_lie_far_from_a_user_that_never_moves():
     """Uniform in a square of 2,000 m around the only point: the median is sqrt(2/pi) km."""
     truth = [at((0, 0))] * 200
     guessed_m = random_nearest_m(truth, Area(-1000, -1000, 1000, 1000), seed=0)

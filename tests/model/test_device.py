@@ -9,7 +9,7 @@ def test_the_processor_is_always_there():
     assert torch_device("cpu") == torch.device("cpu")
 
 
-def test_a_gpu_that_is_not_there_is_told(monkeypatch):
+def test_a_gpu_that_is_not_there_is_reported(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match=r"device 'cuda' needs a GPU .* sees none; leave out"):
         torch_device("cuda")

@@ -56,7 +56,7 @@ def test_updates_come_in_order_also_beyond_a_window(monkeypatch):
     np.testing.assert_allclose(list(together), alone, rtol=1e-4, atol=1e-5)
 
 
-def test_nobody_trains_nothing():
+def test_no_clients_give_no_updates():
     weights = THREE.initialise(0)
     assert not list(sgd_of_many(THREE, weights, [], epochs=1, learning_rate=1, device=CPU))
 

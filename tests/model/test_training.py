@@ -125,7 +125,7 @@ def test_dropout_obeys_its_generator():
     assert draws[0] == draws[1] != draws[2]
 
 
-def test_every_step_draws_anew_also_across_what_was_drawn_ahead():
+def test_every_step_draws_again_also_across_what_was_drawn_ahead():
     """40 rows of 640 units: 20 steps are drawn ahead; 50 steps differ and meet the share."""
     source = dropout(Network())
     steps = [source.draw(40)[1].tolist() for _ in range(50)]

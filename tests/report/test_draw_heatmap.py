@@ -54,7 +54,7 @@ def test_without_a_truth_there_is_one_panel():
     assert titles(figure) == ["the heat map\n100 % of its weight inside the area"]
 
 
-def test_weight_outside_the_area_is_told():
+def test_weight_outside_the_area_is_reported():
     half = Cloud(CORNER_M + np.array([[500.0, 500.0], [-900.0, 500.0]]), np.array([0.5, 0.5]))
     figure = draw_heatmap(found(4, (0.0, 0.0), half), None, AREA, "t")
     assert titles(figure) == ["the heat map\n50 % of its weight inside the area"]

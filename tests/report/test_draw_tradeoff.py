@@ -61,7 +61,7 @@ def test_a_defence_that_one_attack_lacks_is_in_the_legend_all_the_same():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [PLAIN, "centre"]
 
 
-def test_combinations_look_the_same_under_every_attack_and_schemes_are_told_apart():
+def test_combinations_look_the_same_under_every_attack_and_schemes_are_distinguished():
     rows = [
         row("fedavg + dp:epsilon=1 + centre", emd_paper=None),
         row("fedavg + dp:epsilon=1 + centre", "search"),
@@ -78,7 +78,7 @@ def test_combinations_look_the_same_under_every_attack_and_schemes_are_told_apar
     assert colours[1]["dp + centre (fedsgd)"] == colours[1]["dp + centre"]
 
 
-def test_three_kinds_of_maps_are_told_apart():
+def test_three_kinds_of_maps_are_distinguished():
     names = ("fedavg", "fedsgd", "rings:width_m=25", "rings:width_m=25 + fedsgd")
     rows = [row(name, rmse_db=5 + place) for place, name in enumerate(names)]
     (axes,) = draw_tradeoff(rows, "emd_paper", "EMD", "title").axes

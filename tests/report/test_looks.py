@@ -47,7 +47,7 @@ def test_what_is_ours_looks_the_same_whatever_else_is_drawn():
     assert attack_looks(["dlg"])["dlg"] == attack_looks(["mine", "dlg"])["dlg"]
 
 
-def test_a_stranger_looks_the_same_in_every_picture_and_like_nobody_else():
+def test_a_foreign_step_looks_the_same_in_every_picture_and_like_no_other():
     alone = defence_looks(["first"])["first"]
     assert defence_looks([*OURS, *COMBINED, "first"])["first"] == alone
     others = defence_looks([*OURS, *COMBINED]).values()
@@ -55,7 +55,7 @@ def test_a_stranger_looks_the_same_in_every_picture_and_like_nobody_else():
     assert alone.marker not in {look.marker for look in others}
 
 
-def test_strangers_are_told_apart_as_long_as_there_are_looks():
+def test_foreign_steps_are_distinguished_as_long_as_there_are_looks():
     names = [f"mine{number}" for number in range(15)]
     assert len(set(defence_looks(names).values())) == len(names)
     assert len(set(attack_looks(names).values())) == len(names)

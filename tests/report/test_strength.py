@@ -1,7 +1,7 @@
 from veilmap.report.strength import strengths
 
 
-def test_a_family_is_told_apart_by_the_settings_that_differ():
+def test_a_family_is_distinguished_by_the_settings_that_differ():
     family = [f"fedavg + farthest:eps_m=50,num={num}" for num in (1, 20)]
     assert strengths(family) == ["num 1", "num 20"]
 
@@ -13,7 +13,7 @@ def test_a_lone_configuration_tells_the_settings_of_its_steps():
     assert strengths(["fedavg"]) == [""]
 
 
-def test_schemes_of_other_rates_are_told_apart():
+def test_schemes_of_other_rates_are_distinguished():
     assert strengths(["fedavg", "fedavg:learning_rate=1e-5"]) == ["", "η 1e-5"]
 
 

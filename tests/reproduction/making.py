@@ -1,4 +1,4 @@
-"""Boards that nobody had to compute."""
+"""Boards made up without computing."""
 
 from io import BytesIO
 

@@ -52,7 +52,7 @@ def test_the_paper_s_numbers_go_the_same_way_as_ours():
     assert paper_text(CLAIM, SPEC) == "by eps: 9.6 → 14.5 √m"
 
 
-def test_a_claim_without_published_numbers_is_told_in_words():
+def test_a_claim_without_published_numbers_is_reported_in_words():
     spec = Spec("fig:x", "", "", Data(), ())
     claim = claim_of(
         {

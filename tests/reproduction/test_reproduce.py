@@ -67,7 +67,7 @@ def test_other_data_take_the_place_of_the_simulated(small_campus, tmp_path):
     assert all(line.beside is not None for entry in beside.entries for line in entry.lines)
 
 
-def test_a_role_that_nobody_has_is_told_and_the_rest_goes_on(tmp_path):
+def test_a_role_that_no_user_has_is_reported_and_the_rest_continues(tmp_path):
     two = make_measurements(rows=400, users=2, step_s=3600.0)
     done = reproduce(("fig:radio_cell_x455_heatmap",), data=two, quick=True, jobs=1)
     assert any(

@@ -136,7 +136,7 @@ def test_the_ending_tells_the_format(signal_map, tmp_path):
         export(signal_map, tmp_path / "map.tif", "bmp")
 
 
-def test_a_geojson_that_nobody_could_open_is_refused(signal_map, tmp_path):
+def test_a_geojson_too_large_to_open_is_refused(signal_map, tmp_path):
     with pytest.raises(UserError, match="more than 250,000; choose a coarser"):
         export(signal_map, tmp_path / "map.geojson", resolution_m=0.5)
 

@@ -93,7 +93,7 @@ def test_a_file_of_another_technology_alone_says_so(tmp_path):
         inspect(path)
 
 
-def test_a_technology_with_an_endless_name_is_told_by_its_beginning(tmp_path):
+def test_a_technology_with_an_endless_name_is_shown_by_its_beginning(tmp_path):
     path = fakes.write(tmp_path / "long.csv", fakes.opencellid(2, act="x" * 5000))
     with pytest.raises(UserError, match=r"no measurement left.*2 with another .* \(x{40}\)$"):
         read(path)

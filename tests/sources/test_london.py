@@ -155,7 +155,7 @@ def test_neighbouring_rows_of_a_file_have_similar_signals(top):
     assert within_db < 0.6 * top["rsrp_dbm"].std()
 
 
-def test_nobody_moves_faster_than_a_car_on_a_motorway(measurements, uploads):
+def test_no_user_moves_faster_than_a_car_on_a_motorway(measurements, uploads):
     metres = measurements.projection.metres(uploads["lat_deg"], uploads["lon_deg"])
     rows = uploads.with_columns(x=metres[:, 0], y=metres[:, 1])
     step = pl.col("x", "y").diff().over("file")
@@ -210,7 +210,7 @@ def test_a_world_that_cannot_be_is_refused():
         London(days=70)
 
 
-def test_contributors_that_cannot_be_told_apart_are_refused(monkeypatch):
+def test_contributors_that_cannot_be_distinguished_are_refused(monkeypatch):
     monkeypatch.setattr(people, "MOST_EXCHANGES", 1)
     with pytest.raises(UserError, match="933 contributors cannot be distinguished in 64 km"):
         london.uploads(0)

@@ -399,7 +399,7 @@ def test_a_path_that_is_not_there_is_shown_as_given(tmp_path, monkeypatch, data)
         read(data)
 
 
-def test_all_columns_that_are_missing_are_told_at_once(tmp_path):
+def test_all_columns_that_are_missing_are_reported_at_once(tmp_path):
     path = write(tmp_path, "1,2", header="a,b")
     with pytest.raises(UserError) as caught:
         read(path, Columns(signal="power"))

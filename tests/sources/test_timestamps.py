@@ -30,7 +30,7 @@ def test_the_usual_forms_are_read(text):
 
 
 @pytest.mark.parametrize("scale", [1, 1000, 1_000_000, 1_000_000_000])
-def test_the_unit_of_an_epoch_is_told_by_its_size(scale):
+def test_the_unit_of_an_epoch_is_recognised_by_its_size(scale):
     assert utc([1_709_287_200 * scale]) == [MOMENT]
 
 
@@ -70,7 +70,7 @@ def test_a_few_broken_values_do_not_hide_the_format():
     assert utc(["2024-03-01 10:00:00", "?", "2024-03-01 10:00:00"]) == [MOMENT, None, MOMENT]
 
 
-def test_day_and_month_that_cannot_be_told_apart_are_asked_for():
+def test_day_and_month_that_cannot_be_distinguished_are_asked_for():
     with pytest.raises(UserError, match=r"fit both .*choose with --time-format"):
         utc(["03/04/2024 10:00:00"])
     assert utc(["13/04/2024 10:00:00", "01/03/2024 10:00:00"])[1] == MOMENT

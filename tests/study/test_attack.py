@@ -336,7 +336,7 @@ def test_a_run_from_before_there_were_defences_is_read(run, tmp_path):
     assert result.scores == replace_seconds(attack(run, method="first_layer").scores, result.scores)
 
 
-def test_an_attack_of_anybody_runs_among_ours(run, tmp_path):
+def test_a_foreign_attack_runs_among_ours(run, tmp_path):
     out, mine = tmp_path / "out", Corner(depth=0.0, knows=True)
     result = attack(run, out=out, method=["first_layer", mine])
     assert list(result.scores) == ["first_layer", "corner:depth=0,knows=True"]
@@ -359,7 +359,7 @@ def test_an_attack_of_anybody_runs_among_ours(run, tmp_path):
     assert set(drawn) == {"whereabouts.png", "rounds.png", "heatmap-first_layer.png"}
 
 
-def test_the_way_the_distribution_and_the_oracle_of_an_attack_of_anybody_are_told(run, tmp_path):
+def test_the_path_the_distribution_and_the_oracle_of_a_foreign_attack_are_reported(run, tmp_path):
     result = attack(run, method=[Drift(2), Drift(3)])
     assert "the wind" in result.oracle
     assert {"path.png", "heatmap-drift-steps=2.png", "heatmap-drift-steps=3.png"} < set(

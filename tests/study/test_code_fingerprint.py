@@ -309,7 +309,7 @@ def outer():
 """
 
 
-def test_a_variable_of_a_script_that_cannot_be_told_from_others_has_no_code(script):
+def test_a_variable_of_a_script_that_cannot_be_identified_has_no_code(script):
     module = script(mine())
     module.STRENGTH = [1]
     assert code_of(module.Mine()) is None

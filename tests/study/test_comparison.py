@@ -32,7 +32,7 @@ def test_settings_that_differ_or_are_missing_are_named_with_dots():
     )
 
 
-def test_versions_and_data_are_told_apart_from_settings():
+def test_versions_and_data_are_distinguished_from_settings():
     a = content(versions={"torch": "2.11"}, data={"fingerprint": "x", "source": "a.csv"})
     b = content(versions={"torch": "2.13"}, data={"fingerprint": "y", "source": "a.csv"})
     found = compare_results(a, b)
@@ -91,7 +91,7 @@ def test_of_several_configurations_only_the_same_are_matched():
     assert [(each.side, each.configuration) for each in found.only] == [("A", "fedavg")]
 
 
-def test_targets_are_told_apart():
+def test_targets_are_distinguished():
     a = content(row(target="0", emd_m=1.0), row(target="1", emd_m=2.0))
     b = content(row(target="1", emd_m=2.5), row(target="0", emd_m=3.0))
     found = compare_results(a, b)

@@ -128,7 +128,7 @@ def test_defaults_need_not_be_written(name):
     assert step_of(name) == step_of(as_text(step_of(name))) == STEPS[name]()
 
 
-def test_the_main_setting_is_always_told():
+def test_the_main_setting_is_always_shown():
     assert as_text(step_of("diverse")) == "diverse:eps_m=50"
     assert as_text(step_of("farthest")) == "farthest:eps_m=50,num=20"
     assert as_text(step_of("geoind")) == "geoind:epsilon_per_m=0.01"
@@ -218,7 +218,7 @@ def test_one_text_or_a_step_will_do(given):
     assert RunSettings.of(defence=given, defended="0").protection.defended == ("0",)
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     with pytest.raises(UserError, match=r"unknown defence 'divers'.*; dp: .*epsilon must be"):
         Protection(("divers", "dp:epsilon=0"))
 

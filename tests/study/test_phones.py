@@ -38,7 +38,7 @@ def test_a_step_is_summed_up_over_users_and_rounds():
     assert found.spent == {}
 
 
-def test_the_budget_is_that_of_the_user_who_spent_most():
+def test_the_budget_is_that_of_the_user_with_the_largest():
     turn = (report("twice", 5, 5, 0.0, norm=1.0),)
     (found,) = summarise([Twice()], [{"a": turn, "b": turn}, {"a": turn}])
     assert found.spent == {"units": 2}

@@ -43,7 +43,7 @@ def test_garbage_is_counted_in_the_history_and_the_record_says_that_it_is_simula
         attack(tmp_path, AttackSettings.of(target="u1"), data=crowd)
 
 
-def test_an_honest_run_has_the_same_bits_with_a_limit_that_nobody_reaches(crowd):
+def test_an_honest_run_has_the_same_bits_with_a_limit_that_no_user_reaches(crowd):
     plain, limited = (train(crowd, most_norm=most, **LITTLE) for most in (None, 1000.0))
     assert (plain.signal_map.weights == limited.signal_map.weights).all()
     assert not any(record.refused for record in limited.history)

@@ -13,7 +13,7 @@ from veilmap.study.tune import tune
 SETTINGS = RunSettings.of(interval="1d", epochs=1, batch_size=200)
 
 
-def test_a_stopped_search_goes_on_where_it_was(small_campus, tmp_path):
+def test_a_stopped_search_resumes_where_it_was(small_campus, tmp_path):
     numbers = []
     journal = tmp_path / "journal"
 

@@ -18,12 +18,12 @@ def test_a_table_becomes_a_claim_with_its_rule():
 
 
 @pytest.mark.parametrize("kind", ["abov", None, ["above"]])
-def test_an_unknown_kind_is_told_the_known_ones(kind):
+def test_for_an_unknown_kind_the_known_ones_are_listed(kind):
     with pytest.raises(UserError, match=r"unknown kind of claim .* choose one of: above, order"):
         make_claim(kind)
 
 
-def test_a_misspelt_setting_is_told_what_it_may_mean():
+def test_for_a_misspelt_setting_a_name_is_suggested():
     with pytest.raises(UserError, match="claim 'it is so': unknown setting 'higher'; did you mean"):
         make_claim(figure="f", higher={}, low={})
 

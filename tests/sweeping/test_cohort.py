@@ -51,13 +51,13 @@ def test_roles_stand_for_users(cohort):
 
 
 @pytest.mark.parametrize("role", ["similar:4", "similar:12"])
-def test_a_rank_that_nobody_has_says_so(cohort, role):
+def test_a_rank_that_no_user_has_says_so(cohort, role):
     with pytest.raises(UserError, match=f"no user is {role} among the 6 users of the cell"):
         cohort.users([role])
 
 
 @pytest.mark.parametrize("role", ["similar:0", "similar:x", "similar:-1", "target:1", "simlar", ""])
-def test_what_is_no_role_is_told_what_is(cohort, role):
+def test_for_an_unknown_role_the_known_ones_are_listed(cohort, role):
     with pytest.raises(
         UserError, match=f"unknown user or role '{role}'; choose from: all, target, similar:1"
     ):

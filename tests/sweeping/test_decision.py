@@ -74,7 +74,7 @@ def test_a_seed_that_cannot_tell_is_left_out():
     assert verdict.outcome is ClaimOutcome.HOLDS
 
 
-def test_without_figures_nothing_can_be_told():
+def test_without_figures_nothing_can_be_decided():
     assert outcome((None, 3), (5, nan)) is ClaimOutcome.UNKNOWN
     assert outcome() is ClaimOutcome.UNKNOWN
     assert decide(make_claim("above", **ABOVE), []).values == (None, None)

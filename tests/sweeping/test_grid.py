@@ -52,7 +52,7 @@ def test_a_placeholder_alone_keeps_the_type_of_its_value():
 
 
 @pytest.mark.parametrize("text", ["{x}", "a {x}", "{0}", "{", "{num.x}", "{num[0]}"])
-def test_an_unknown_placeholder_is_told_what_it_may_be(text):
+def test_for_an_unknown_placeholder_the_known_ones_are_listed(text):
     with pytest.raises(UserError, match=r"cannot fill .*; it may use: num$"):
         fill(text, {"num": 20})
 
@@ -115,7 +115,7 @@ def test_the_label_starts_at_the_mean_signal_asked_for(cohort):
     assert plan.trial.attacks.dlg.label_dbm is None
 
 
-def test_a_role_that_nobody_has_is_planned_with_the_reason(cohort):
+def test_a_role_that_no_user_has_is_planned_with_the_reason(cohort):
     found = plans(
         cohort,
         seeds=(0, 1),

@@ -10,12 +10,12 @@ def test_a_table_becomes_the_picture_of_its_kind():
 
 
 @pytest.mark.parametrize("kind", ["bar", None, ["bars"]])
-def test_an_unknown_kind_is_told_the_known_ones(kind):
+def test_for_an_unknown_kind_the_known_ones_are_listed(kind):
     with pytest.raises(UserError, match=r"unknown kind of picture .* choose one of: lines, bars"):
         picture_of({"kind": kind})
 
 
-def test_a_misspelt_setting_is_told_what_it_may_mean():
+def test_for_a_misspelt_setting_a_name_is_suggested():
     with pytest.raises(UserError, match="picture bars: unknown setting 'group'; did you mean"):
         picture_of({"kind": "bars", "figures": ["emd_paper"], "group": ["T"]})
 

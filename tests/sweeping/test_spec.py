@@ -104,7 +104,7 @@ def test_what_is_not_known_is_named(tmp_path, text, message):
     assert message in refused(tmp_path, text)
 
 
-def test_all_faults_are_told_at_once(tmp_path):
+def test_all_faults_are_reported_at_once(tmp_path):
     said = refused(
         tmp_path,
         """

@@ -91,7 +91,7 @@ def test_the_only_attack_is_named():
     assert [each.attack for each in under] == ["dlg"]
 
 
-def test_a_figure_that_only_dlg_has_is_told_of_dlg_alone():
+def test_a_figure_that_only_dlg_has_is_reported_for_dlg_alone():
     claim = make_claim("above", figure="iterations", high={"name": "a"}, low={"name": "b"})
     figures = pair_of(record(search=3.0, dlg=1.0), record(search=1.0, dlg=1.0))
     (under,) = decisions([claim], figures)

@@ -99,7 +99,7 @@ def test_other_companions_are_other_runs():
     assert told.began == [(2, 0)]
 
 
-def test_a_stopped_sweep_goes_on_and_gives_the_same_figures(tmp_path):
+def test_a_stopped_sweep_resumes_and_gives_the_same_figures(tmp_path):
     spec = make_spec(make_runs(over={"T": ["1d", "1w"]}, settings={**TINY, "interval": "{T}"}))
     whole, _ = swept(spec)
 
@@ -134,7 +134,7 @@ def test_a_damaged_run_is_run_again(tmp_path):
     assert told.began == [(2, 1)]
 
 
-def test_a_run_that_diverges_is_recorded_and_the_rest_goes_on(tmp_path):
+def test_a_run_that_diverges_is_recorded_and_the_rest_continues(tmp_path):
     runs = make_runs(
         configuration="fedavg:learning_rate={rate},epochs=50",
         over={"rate": [1e3, 1e-3]},
@@ -150,7 +150,9 @@ def test_a_run_that_diverges_is_recorded_and_the_rest_goes_on(tmp_path):
     assert told.messages == ["4 runs (4 cached)"]
 
 
-def test_an_error_of_ours_is_recorded_the_rest_goes_on_and_it_is_tried_again(tmp_path, monkeypatch):
+def test_an_error_of_ours_is_recorded_the_rest_continues_and_it_is_tried_again(
+    tmp_path, monkeypatch
+):
     real = run_trial.prepare
 
     def broken(data, settings):

@@ -53,7 +53,7 @@ def run_all(
         yield from ((item, work(item, shared)) for item in items)
         return
     backend, _ = get_active_backend()
-    is_ours = isinstance(backend, LokyBackend)  # also where nobody has set any
+    is_ours = isinstance(backend, LokyBackend)  # also where none was set
     call, same = delayed(_deaf if is_ours else _on_one_thread), _Shared(shared)
     calls = [call(work, number, item, same) for number, item in enumerate(items)]
     if is_ours or backend.supports_return_generator:

@@ -11,7 +11,7 @@ def one_thread() -> Iterator[None]:
     """Within the block numpy and torch compute on one thread: bits do not depend on the cores."""
     with threadpool_limits(1, user_api="blas"), ExitStack() as afterwards:
         with suppress(ModuleNotFoundError):
-            # Also where nobody has imported it yet: the block may do so.
+            # Also where it is not imported yet: the block may do so.
             import torch
 
             afterwards.callback(torch.set_num_threads, torch.get_num_threads())

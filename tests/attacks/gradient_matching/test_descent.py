@@ -99,7 +99,7 @@ def test_without_numba_descents_are_the_same(monkeypatch):
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("name", OPTIMISERS)
-def test_those_who_finish_drop_out_without_disturbing_the_others(name, network):
+def test_starts_that_finish_drop_out_without_disturbing_the_others(name, network):
     optimiser = name, OPTIMISERS[name][2]
     weights, vector, x = make_problem(updates=4, network=network)
     criteria = make_criteria(scale_m=SCALE_M, still_m=2.0, still_iterations=3, max_iterations=400)

@@ -82,7 +82,7 @@ def test_the_path_has_a_point_more_than_iterations_and_ends_at_the_result():
     assert Dlg(**SHORT).attack(AttackInput(header, seen))[0].path_m is None
 
 
-def test_results_come_in_the_order_of_updates_and_starts_and_are_all_told(monkeypatch):
+def test_results_come_in_the_order_of_updates_and_starts_and_are_all_reported(monkeypatch):
     monkeypatch.setitem(dlg.UPDATES_AT_ONCE, "cpu", 2)
     header, seen = two_users()
     told = []
@@ -159,7 +159,7 @@ def test_a_location_that_jumps_over_a_crease_for_ever_is_given_up_if_asked():
     np.testing.assert_array_equal(on.path_m[: circling.iterations + 1], circling.path_m)
 
 
-def test_strategy_3_goes_on_where_the_users_own_round_before_ended():
+def test_strategy_3_continues_where_the_users_own_round_before_ended():
     header, seen = two_users()
     found = Dlg(PreviousResult(), keep_path=True, **SHORT).attack(AttackInput(header, seen))
     assert [(each.round, each.user) for each in found] == [(o.round, o.user) for o in seen]

@@ -26,7 +26,7 @@ def make_points(updates, places=3, width=0.2):
     return SearchPoints.at(where, torch.full_like(where, width))
 
 
-def test_nobody_goes_down_and_all_end_narrow():
+def test_no_start_gets_worse_and_all_end_narrow():
     matching, points = make_matching(6), make_points(6)
     ended = local_search(matching, points, 400, EXACT)
     assert (ended.cosines >= cosines_at(matching, points.centres)).all()

@@ -102,7 +102,7 @@ def test_the_cosine_is_that_of_the_place_found():
     assert found.cosine == pytest.approx(abs(match.cosine.item()), abs=1e-7)
 
 
-def test_a_zero_update_says_nothing_and_each_update_is_told():
+def test_a_zero_update_says_nothing_and_each_update_is_reported():
     header, told = make_header(), []
     seen = [silent(header), observe(header, around([0.4, 0.5], 30), user="b", t=4)]
     nothing, found = Search().attack(AttackInput(header, seen, told.append))

@@ -29,7 +29,7 @@ def scripted(steps_m, **changes):
 
 
 def test_rest_is_some_short_steps_in_a_row():
-    """0.05 m counts as still below 0.1 m; the long third step starts the count of 3 anew."""
+    """0.05 m counts as still below 0.1 m; the long third step restarts the count of 3."""
     steps_m = [0.05, 0.05, 1.0, 0.05, 0.05, 0.05, 7.0]
     outcome, iterations, x = scripted(steps_m, still_m=0.1, still_iterations=3)
     assert (outcome, iterations) == (Outcome.CONVERGED, 6)

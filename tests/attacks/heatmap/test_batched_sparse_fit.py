@@ -85,7 +85,7 @@ def test_columns_that_are_nearly_the_same_are_explained_as_well(signed):
     np.testing.assert_allclose(objective(equations, penalties, found), expected, rtol=1e-8)
 
 
-def test_those_that_are_finished_leave_and_the_others_go_on():
+def test_those_that_are_finished_leave_and_the_others_continue():
     """One update of 40 has hundreds of steps to take, the others one."""
     equations = make_equations(0, updates=40, candidates=60, shared=True, rows=100)
     equations.b[1:] = torch.eye(60, dtype=torch.float64)[0]

@@ -162,7 +162,7 @@ def test_residuals_of_both_signs_show_both_places():
         assert found.cloud.weights[near].sum() > 0.35
 
 
-def test_a_zero_update_says_nothing_and_each_update_is_told():
+def test_a_zero_update_says_nothing_and_each_update_is_reported():
     header, told = make_header(MIDDLE), []
     settings = Heatmap(grid_cells=50, finest_m=200.0)
     nothing, found = settings.attack(

@@ -165,7 +165,7 @@ print(sum(questions), (after - before) / 1e3)
 """
 
 
-def test_40_000_points_with_everybody_a_neighbour_compare_squares_and_take_megabytes():
+def test_40_000_points_that_are_all_neighbours_compare_squares_and_take_megabytes():
     """169 squares with 12 neighbours each at most; lists of neighbours would take 9,400 MB."""
     done = subprocess.run([sys.executable, "-c", SCALE], check=True, capture_output=True, text=True)
     questions, megabytes = map(float, done.stdout.split())

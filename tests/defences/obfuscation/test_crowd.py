@@ -23,7 +23,7 @@ def test_the_blind_losses_by_hand():
     assert crowd([[0.0, 0.0, 0.0]] * 2, [[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]).users == 3
 
 
-def test_everybody_is_drawn_equally_often_with_the_own_records():
+def test_all_users_are_drawn_equally_often_with_their_own_records():
     many, one = [[0.1, 0.1, float(i)] for i in range(500)], [[1.5, 1.5, -1.0]]
     both, draw = crowd(many, one), np.random.default_rng(0)
     batches = [both.mini_batch(draw) for _ in range(20)]

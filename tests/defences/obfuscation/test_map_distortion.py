@@ -58,7 +58,7 @@ def test_the_gradient_is_that_of_finite_differences():
     assert torch.autograd.gradcheck(lambda new: map_distortion(original, new, grid), (obfuscated,))
 
 
-def test_labels_where_nobody_measured_do_not_count():
+def test_labels_without_measurements_do_not_count():
     at_home = some_records(50) * torch.tensor([0.01, 0.01, 0.0])
     elsewhere = torch.tensor([[1.5, 1.5, 3.0]])
     both = torch.cat([at_home, elsewhere])

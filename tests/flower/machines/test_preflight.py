@@ -95,7 +95,7 @@ def test_who_was_expelled_is_not_admitted(ask):
         (500, PreflightResult.BROKEN),
     ],
 )
-def test_an_answer_of_the_door_is_told_apart(ask, status, answer):
+def test_an_answer_of_the_proxy_is_distinguished(ask, status, answer):
     assert ask(Response(status_code=status))[0] == (answer, None)
 
 

@@ -19,7 +19,7 @@ def test_the_sum_of_the_masked_is_the_plain_sum(count, threshold):
 @pytest.mark.parametrize("after_advertise", [(), (FIRST,), (THIRD, FIFTH)])
 @pytest.mark.parametrize("after_share", [(), (SECOND,), (FOURTH, FIRST)])
 @pytest.mark.parametrize("after_mask", [(), (FIFTH,), (FIRST, SECOND)])
-def test_the_sum_of_those_who_masked_comes_out_whoever_drops_out(
+def test_the_sum_of_nodes_that_masked_comes_out_whichever_drops_out(
     after_advertise, after_share, after_mask
 ):
     """Of eleven nodes six must stay; up to two leave after each step, five at most in all."""
@@ -55,7 +55,7 @@ def test_the_servers_mean_is_the_weighted_mean_of_the_updates():
     assert (mean.tolist(), n) == ([1.0] * 6, 40)
 
 
-def test_letters_reach_only_those_who_shared():
+def test_letters_reach_only_nodes_that_shared():
     play = Play(5, 3).advertise().share(without=[FIRST])
     delivered = relay(play.roster, play.letters)
     others = set(play.nodes) - {FIRST}
@@ -64,7 +64,7 @@ def test_letters_reach_only_those_who_shared():
     }
 
 
-def test_a_sender_who_leaves_someone_out_is_named():
+def test_a_sender_that_leaves_a_node_out_is_named():
     play = Play(5, 3).advertise().share()
     del play.letters[FIRST][SECOND]
     with pytest.raises(RoundError, match=f"node {FIRST} must send shares to every other node"):
@@ -96,7 +96,7 @@ def test_shares_that_were_not_asked_for_are_refused():
         play.reveal()
 
 
-def test_an_answer_of_one_who_did_not_mask_is_refused():
+def test_an_answer_of_a_node_that_did_not_mask_is_refused():
     play = Play(5, 3).advertise().share().mask(without=[FIRST]).unmask()
     play.answers[FIRST] = play.answers[SECOND]
     with pytest.raises(RoundError, match="answers must come from survivors"):

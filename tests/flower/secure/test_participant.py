@@ -158,7 +158,7 @@ def test_the_same_vector_is_masked_differently_in_every_round():
         assert not np.any(first.masked[node] == second.masked[node])
 
 
-def test_for_survivors_the_seeds_share_is_told_and_for_the_others_the_keys(masked):
+def test_for_survivors_the_seeds_share_is_revealed_and_for_the_others_the_keys(masked):
     me, gone, *_ = masked.nodes
     survivors = set(masked.nodes) - {gone}
     _, answer = unmask(masked.states[me], survivors)
@@ -181,7 +181,7 @@ def test_a_second_unmasking_with_the_same_set_says_the_same(masked):
     assert unmask(from_record(to_record(state)), masked.nodes[::-1]) == (state, answer)
 
 
-def test_survivors_who_did_not_share_are_refused(masked):
+def test_survivors_that_did_not_share_are_refused(masked):
     with pytest.raises(RoundError, match=r"these have not: \[77\]"):
         unmask(masked.states[masked.nodes[0]], {*masked.nodes, 77})
 

@@ -28,14 +28,14 @@ def test_all_rounds_is_the_first_place_of_the_slider(town):
     assert town.canvases() == before
 
 
-def test_another_configuration_is_drawn_and_told(town):
+def test_another_configuration_is_drawn_and_described(town):
     before, facts = town.picture(), town.page.locator("#facts").inner_text()
     town.page.locator("#configuration").select_option("2")
     assert town.picture() != before
     assert town.page.locator("#facts").inner_text() != facts
 
 
-def test_another_attack_is_drawn_and_told(town):
+def test_another_attack_is_drawn_and_described(town):
     charts, facts = town.picture("#round-charts"), town.page.locator("#facts").inner_text()
     before = town.picture()
     town.page.locator("#attack").select_option("1")
@@ -85,7 +85,7 @@ def test_the_signal_comes_with_its_scale(town):
     assert town.picture() != before
 
 
-def test_play_goes_on_by_itself_until_it_is_paused(town):
+def test_play_continues_by_itself_until_it_is_paused(town):
     round_shown, play = town.page.locator("#round"), town.page.locator("#play")
     town.page.clock.install(time="2024-01-01")
     town.page.clock.pause_at("2024-01-02")
@@ -110,7 +110,7 @@ def test_a_location_beyond_the_view_is_counted_and_shown_at_its_edge(town):
     assert "outside the area" in town.page.locator("#map-caption").inner_text()
 
 
-def test_a_target_who_never_moved_has_a_map_too(tmp_path, open_file):
+def test_a_target_that_never_moved_has_a_map_too(tmp_path, open_file):
     content = make_content(rounds=1, points=1)
     ground = content.ground
     track = ground.truth["0"]

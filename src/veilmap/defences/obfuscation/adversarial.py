@@ -84,8 +84,8 @@ class Game:
 def guess_losses(guess: Tensor, batch: RecordBatch) -> tuple[Tensor, Tensor]:
     """The cross entropy of the user and the squared error of the position.
 
-    The adversary is asked for the positions of real people only; nobody is harmed by finding the
-    stand-ins, and they stay where they are: a phone has power over its own records alone.
+    The adversary guesses the positions of real users only. Finding the stand-ins harms no user, and
+    they are not moved: a phone controls only its own records.
     """
     errors = guess[: batch.own, -POSITION:] - batch.records[: batch.own, :POSITION]
     return cross_entropy(guess[:, :-POSITION], batch.users), (errors**2).sum(1).mean()
