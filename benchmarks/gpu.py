@@ -96,7 +96,7 @@ def _heatmap(header, updates) -> dict:
 
 
 def _dlg(header, updates) -> dict:
-    """All of them walk together for so many iterations, whatever they find."""
+    """All of them descend together for so many iterations, whatever they find."""
     dlg = Dlg(max_iterations=ITERATIONS, still_m=1e-9)
     dlg.attack(AttackInput(header, updates[:8], device="cuda"))
     found, seconds = _timed(lambda: dlg.attack(AttackInput(header, updates, device="cuda")))

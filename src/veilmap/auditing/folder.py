@@ -26,7 +26,7 @@ class AuditFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Be the only one who writes there while the block runs.
+        """Hold the folder for this process alone while the block runs.
 
         Raises:
             UserError: the folder is a run's or a transcript's, or has a file of a name that an

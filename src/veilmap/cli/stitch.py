@@ -84,7 +84,10 @@ def _refuse_tables(scanned: Scan, source: str) -> None:
 def _tell_missing(scanned: Scan, reading: Reading) -> None:
     for name in scanned.formats:
         if name not in WITH_DEVICE:
-            say(f"{name} files have no device information: cell and places alone tell users apart")
+            say(
+                f"{name} files have no device information: "
+                "users are distinguished by cell and places alone"
+            )
     if RADIOCELLS in scanned.formats and reading.timezone is None:
         say("times of Radiocells files are local and were read as UTC; give --timezone")
 

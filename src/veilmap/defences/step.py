@@ -47,7 +47,7 @@ class PointStep(Step, Protocol):
     """Line 16 of Algorithm 1: from the round's points to those that are trained on."""
 
     def on_points(self, batch: LocalData, turn: Turn) -> tuple[LocalData, Figures]:
-        """The points to go on with, and what was done to them. Of no points come no points."""
+        """The points to continue with, and what was done to them. An empty batch stays empty."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""Names of files that a reader can tell apart, whatever a configuration is called."""
+"""Distinct, readable file names for configurations of any name."""
 
 import re
 from hashlib import sha256

@@ -51,7 +51,7 @@ _DECADES = range(-12, 2)
 
 
 def run_trial(trial: Trial, data: Mapping[str, Measurements]) -> TrialResult:
-    """Its figures; a failure is a result too, so that the other trials go on.
+    """Its figures; a failure is a result too, so that the other trials continue.
 
     Args:
         trial: what to run.

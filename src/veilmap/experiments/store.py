@@ -18,7 +18,7 @@ from veilmap.experiments.trial import Trial
 from veilmap.files import OPEN, PRIVATE, parse_json, write_whole
 from veilmap.measurements import Measurements
 
-# Of a file's content; its name tells it from those of an older layout, whose digests were shorter.
+# Of a file's content; its name differs from those of an older layout, whose digests were shorter.
 LAYOUT = 1
 _DIGITS = 20
 _OLDER = re.compile(r"-seed\d+-[0-9a-f]{16}\.json")

@@ -72,7 +72,7 @@ def run_round(
     """Lines 5-12: sample users, collect their messages, combine them.
 
     Users without data in this round send nothing; if no user sends, the state stays. A
-    message that does not fit the map is refused, and the round goes on with the others.
+    message that does not fit the map is refused, and the round continues with the others.
     """
     batches, reports, memories = choose(plan, this, users, memories)
     counts, refused = dict[str, int](), dict[str, str]()

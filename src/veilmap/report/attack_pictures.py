@@ -31,9 +31,9 @@ def _pictures(run: AttackRun) -> Iterator[tuple[str, Figure]]:
     title = f"Where the server places {who} ({run.configuration})"
     yield "whereabouts.png", draw_whereabouts(found, run.truth, run.area, title)
     yield "rounds.png", draw_rounds(found, run.truth, run.norms, f"{who}, round by round")
-    walked = [each for every in found.values() for each in every if each.path_m is not None]
-    if walked:
-        each = _densest(walked)
+    with_path = [each for every in found.values() for each in every if each.path_m is not None]
+    if with_path:
+        each = _densest(with_path)
         title = f"The path of one attack ({run.configuration})"
         yield "path.png", draw_path(each, _truth(run, each), run.area, title)
     clouds = {name: [one for one in every if _is_cloud(one)] for name, every in found.items()}

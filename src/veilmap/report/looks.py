@@ -26,7 +26,7 @@ class Look:
     marker: str
 
 
-# Okabe and Ito's, which the colour-blind can tell apart.
+# Okabe and Ito's, which colour-blind readers can distinguish.
 _DEFENCES = {
     PLAIN: Look("#000000", "#ffffff", "*"),
     "centre": Look("#e69f00", "#e69f00", "o"),

@@ -21,7 +21,7 @@ Settings = dict[tuple[int, str], str]  # by the place of the step, from 1, and t
 def strengths(configurations: Sequence[str]) -> list[str]:
     """Of configurations of one family: those settings in which they differ.
 
-    One that stands alone tells all settings of its steps.
+    A member that stands alone shows all settings of its steps.
     """
     settings = [_settings(each) for each in configurations]
     names = list(dict.fromkeys(name for each in settings for name in each))

@@ -15,7 +15,7 @@ from veilmap.sources.piece import HEAD_BYTES, Piece
 MOST_FILES = 500
 _NUMBER = r"^-?\d+(\.\d+)?$"
 _PADDED_OR_WHOLE_FLOAT = r"^\s|\s$|^-?\d+\.0$"
-# Year, month, day in this order, or seconds or milliseconds since 1970: the shape tells which.
+# Year, month, day in this order, or seconds or milliseconds since 1970: the shape decides which.
 _PLAIN_TIME = r"^(0000-00-00|0000000000$|0000000000000$)"
 
 

@@ -27,7 +27,7 @@ MOST_INDEX_BYTES = 16_000_000
 _DEEPEST = 32
 _DICTIONARY = 2  # a kind of page
 # DELTA_BYTE_ARRAY: a text by what it shares with the one before, so that a page of kilobytes may
-# hold gigabytes, and only unpacking tells.
+# hold gigabytes, and only unpacking shows it.
 RARE_ENCODINGS = (7,)
 
 

@@ -39,7 +39,7 @@ class Decision:
         claim: that was decided.
         attack: under which; None for figures that no attack has a part in.
         outcome: what came of it.
-        effects: by seed; those of a seed that cannot tell are left out.
+        effects: by seed; seeds without a decision are left out.
         interval: of their mean, with 95 % confidence; None for fewer than two.
         values: the numbers compared, from the rows of all seeds.
     """

@@ -31,7 +31,7 @@ class LabelledRow:
     steps: tuple[StepSummary, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it; the keys tell runs apart in ``configuration``."""
+        """As JSON has it; the keys distinguish runs in ``configuration``."""
         return {
             **self.row.as_dict(),
             "label": self.label,

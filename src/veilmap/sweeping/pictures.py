@@ -17,8 +17,8 @@ class Lines:
     Attributes:
         x: the key along which they run.
         figures: what is drawn.
-        lines: the keys that tell lines apart.
-        panel_keys: the keys that tell panels apart; the figures are then lines of one panel.
+        lines: the keys that distinguish lines.
+        panel_keys: the keys that distinguish panels; the figures are then lines of one panel.
         where: the rows that are drawn; all if not given.
         table: whose figures.
         log_x: whether the key is drawn by its logarithm.

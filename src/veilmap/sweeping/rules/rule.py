@@ -1,6 +1,6 @@
 """What a kind of claim is. It turns the rows of one seed into one number, its effect.
 
-The effect is above zero if the claim is true of that seed; how sure that is, several seeds tell.
+The effect is above zero if the claim is true of that seed; several seeds show how sure that is.
 Published numbers are rows as well, so that they go the same way.
 """
 
@@ -21,7 +21,7 @@ class Rule(ABC):
 
     @abstractmethod
     def effect(self, rows: Sequence[SweepRow]) -> float | None:
-        """Above zero if true, in the figure's unit; None if these rows cannot tell."""
+        """Above zero if true, in the figure's unit; None if these rows cannot decide."""
 
     @abstractmethod
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:

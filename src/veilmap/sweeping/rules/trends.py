@@ -35,7 +35,7 @@ class Rises(Trend):
 
     def values(self, rows: Sequence[SweepRow]) -> list[float | None]:
         found = super().values(rows)
-        # Of many rounds, the first and the last tell enough.
+        # Of many rounds, the first and the last suffice.
         return found if len(found) <= 8 else [found[0], found[-1]]
 
 

@@ -53,7 +53,7 @@ function weightsOf({ largest, roots }) {
   return Float64Array.from(bytesOf(roots), (root) => largest * (root / 255) ** 2);
 }
 
-// Unpacked when first asked for: nobody looks at all configurations.
+// Unpacked on first use: few readers look at all configurations.
 function lazily(unpack) {
   let value = null;
   return () => (value ??= unpack());

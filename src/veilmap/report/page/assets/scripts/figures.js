@@ -35,7 +35,7 @@ function spread({ median, least, most }, digits) {
   return low === high ? middle : `${middle} (${low}\u00a0to\u00a0${high})`;
 }
 
-// Of two in the middle the lower: a mean of 10 m and 2,280 m would describe nobody.
+// Of the two middle values the lower: a mean of 10 m and 2,280 m would describe neither.
 function medianOf(values) {
   const sorted = [...values].sort((one, other) => one - other);
   return sorted[Math.ceil(sorted.length / 2) - 1];
