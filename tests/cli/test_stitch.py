@@ -76,7 +76,7 @@ def test_stitch_refuses_its_own_output_among_the_uploads(capsys, tmp_path):
 def test_stitch_says_where_no_device_is_known(capsys, tmp_path):
     fakes.write(tmp_path / "up" / "a.csv", fakes.opencellid(40))
     out, _ = run(capsys, "stitch", tmp_path / "up", "--out", tmp_path / "u.parquet")
-    assert "OpenCelliD files have no device information: cell and places alone" in out
+    assert "OpenCelliD files have no device information: users are distinguished by" in out
 
 
 @pytest.mark.parametrize(

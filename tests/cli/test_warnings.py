@@ -30,7 +30,10 @@ def test_an_honest_run_says_nothing_of_it(capsys, crowd):
 def test_a_share_of_less_than_one_user_trims_no_user_and_says_so(capsys, crowd):
     out, _ = run(capsys, "train", crowd, *SMALL, "--aggregation", "trimmed")
     assert "trimmed mean of the updates" in " ".join(out.split())
-    assert "no update was trimmed in 3 of 3 rounds: a share of 0.2 of the senders" in out
+    assert (
+        "no update was trimmed in 3 of 3 rounds: a share of 0.2 leaves out less than one sender"
+        in out
+    )
     share = ["--aggregation", "trimmed", "--trimmed-share", "0.34"]
     assert "no update was trimmed" not in run(capsys, "train", crowd, *SMALL, *share)[0]
 

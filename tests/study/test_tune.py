@@ -70,13 +70,15 @@ def test_trials_of_other_code_are_not_mixed_in(small_campus, tmp_path, monkeypat
         tune(small_campus, SETTINGS, trials=2, journal=tmp_path / "journal")
 
 
-def test_code_that_no_file_tells_is_refused(small_campus, tmp_path):
+def test_code_that_cannot_be_identified_is_refused(small_campus, tmp_path):
     @dataclass(frozen=True)
     class Inner(First):
         name = "inner"
 
     settings = RunSettings.of(interval="1d", defence=[Inner()])
-    with pytest.raises(UserError, match=r"of fedavg \+ inner:num=3 cannot be identified; define"):
+    with pytest.raises(
+        UserError, match=r"of fedavg \+ inner:num=3 \+ centre cannot be identified; define"
+    ):
         tune(small_campus, settings, trials=1, journal=tmp_path / "journal")
 
 

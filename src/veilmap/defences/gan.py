@@ -18,7 +18,7 @@ class GanObfuscation:
     both learn in turns. It promises no more than that this kind of adversary fails on average.
 
     Differs: it is learned from what one phone has, its own past, or from a public sample. With one
-    person in the data the adversary distinguishes that person from a stand-in crowd (``Crowd``). The
+    person in the data the adversary distinguishes them from a stand-in crowd (``Crowd``). The
     cost of learning does not depend on the number of points, as each step draws 256 records.
 
     The price of distance and the gain of privacy are both squared standardised distances, so for
