@@ -101,7 +101,7 @@ def test_the_same_turn_has_the_same_noise_and_any_other_has_other_noise():
     assert (update == kept).all()
 
 
-def test_who_has_the_seed_can_take_the_noise_away():
+def test_with_the_seed_the_noise_can_be_removed():
     step, update = DifferentialPrivacy(epsilon=10), an_update(norm=0.5, size=50)
     sent, _ = step.on_update(update, turn())
     noise = turn().stream("dp").normal(0, step.sigma, 50)
@@ -149,7 +149,7 @@ def test_a_true_epsilon_is_spent_in_all_rounds_together(rounds):
     assert step.sigma == pytest.approx(alone.sigma * math.sqrt(rounds))
 
 
-def test_who_never_took_part_spent_nothing():
+def test_a_user_that_never_took_part_spent_nothing():
     assert DifferentialPrivacy(epsilon=100).spent([])["epsilon_all_rounds"] == 0
 
 

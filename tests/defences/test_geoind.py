@@ -127,7 +127,7 @@ def test_the_same_turn_has_the_same_noise_and_any_other_has_other_noise():
     assert all((first != other).any(axis=1).all() for other in others)
 
 
-def test_who_has_the_seed_can_take_the_noise_away():
+def test_with_the_seed_the_noise_can_be_removed():
     batch, step = a_batch(50), GeoIndistinguishability(0.05, remap=False)
     moved, _ = step.on_points(batch, turn())
     noise_m = draw_m(50, 0.05, turn().stream("geoind"))

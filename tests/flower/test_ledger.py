@@ -98,7 +98,7 @@ def test_a_broken_ledger_is_named_and_never_begun_again(tmp_path, content):
         Ledger.open(path, None)
 
 
-def test_who_reads_the_ledger_cannot_tell_what_was_measured():
+def test_the_ledger_does_not_reveal_what_was_measured():
     """The digest of the data is keyed: rows cannot be tried out."""
     data = make_local_data(3)
     assert Ledger(1).fingerprint(data) != Ledger(2).fingerprint(data)

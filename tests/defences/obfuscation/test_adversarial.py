@@ -79,7 +79,7 @@ def test_both_networks_take_a_step():
     assert not torch.equal(game.generator.weights, before.generator.weights)
 
 
-def test_who_guesses_all_positions_and_no_user_loses_as_a_blind_guess_of_the_user():
+def test_guessing_all_positions_and_no_user_loses_as_a_blind_guess_of_the_user():
     crowd = people(3)
     batch = mini_batch(crowd)
     guess = torch.cat([torch.zeros(len(batch.records), 3), batch.records[:, :2]], dim=1)

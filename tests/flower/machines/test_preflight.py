@@ -53,7 +53,7 @@ def activated(node_id: int) -> Response:
     return Response(ActivateNodeResponse(node_id=node_id).SerializeToString())
 
 
-def test_who_is_admitted_gets_an_id_and_signs_off_again(ask):
+def test_an_admitted_node_gets_an_id_and_signs_off_again(ask):
     assert ask(activated(7), Response()) == (
         (PreflightResult.ADMITTED, 7),
         ["activate-node", "deactivate-node"],
@@ -73,14 +73,14 @@ def test_an_unknown_key_is_not_admitted(ask):
     assert ask(NOT_ACTIVATED) == ((PreflightResult.NOT_ADMITTED, None), ["activate-node"])
 
 
-def test_who_is_still_counted_as_online_signs_off_first(ask):
+def test_a_node_still_counted_as_online_signs_off_first(ask):
     assert ask(NOT_ACTIVATED, Response(), last_node_id=7) == (
         (PreflightResult.SIGNED_OFF, None),
         ["activate-node", "deactivate-node"],
     )
 
 
-def test_who_was_expelled_is_not_admitted(ask):
+def test_an_expelled_node_is_not_admitted(ask):
     answer, _ = ask(NOT_ACTIVATED, Response(status_code=401), last_node_id=7)
     assert answer == (PreflightResult.NOT_ADMITTED, None)
 

@@ -90,7 +90,7 @@ def test_a_line_for_the_caller_reaches_him(start):
     assert said == ["hear me"]
 
 
-def test_who_is_not_ready_is_not_started(start, tmp_path):
+def test_a_process_that_is_not_ready_is_not_started(start, tmp_path):
     children, _ = start("sleep", ready=lambda: False)
     with children:
         for _ in range(5):
@@ -108,7 +108,7 @@ def test_leaving_the_block_ends_all_and_what_they_started(start, tmp_path):
     until(lambda: all(map(gone, pids)))
 
 
-def test_who_does_not_listen_is_killed(start, tmp_path, monkeypatch):
+def test_a_process_that_does_not_react_is_killed(start, tmp_path, monkeypatch):
     monkeypatch.setattr(supervision, "TIME_TO_END_S", 0.5)
     children, _ = start("deaf")
     with children:

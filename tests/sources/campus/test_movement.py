@@ -59,7 +59,7 @@ def test_home_is_first_last_and_in_long_gaps_only():
     assert (leave_s / 3600).tolist() == [1, 4, 9, 10, 20]
 
 
-def test_who_has_no_visit_stays_at_home():
+def test_a_person_without_a_visit_stays_at_home():
     nothing = np.array([])
     place, leave_s = home_between(nothing.astype(int), nothing, nothing, 72_000.0)
     assert (place.tolist(), leave_s.tolist()) == ([HOME], [72_000.0])
