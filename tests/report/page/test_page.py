@@ -34,7 +34,7 @@ def test_it_says_that_it_holds_positions(town_file, open_file):
 def test_without_a_ground_there_is_no_map_and_the_rest_works(redacted_file, open_file):
     opened = open_file(redacted_file)
     assert opened.page.locator("#map").count() == 0
-    assert "positions were left out" in opened.page.locator(".notice").first.inner_text()
+    assert "contains no positions" in opened.page.locator(".notice").first.inner_text()
     before = opened.picture("#round-charts")
     opened.page.locator("#attack").select_option("1")
     assert opened.picture("#round-charts") != before
