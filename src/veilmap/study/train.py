@@ -10,6 +10,7 @@ from typing import Any
 from joblib import cpu_count
 
 from veilmap.errors import UserError, refuse_several
+from veilmap.federation import verbs
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
@@ -138,7 +139,7 @@ def train_prepared(
     """
     history, diary, batches = [], [], {}
     plan = prepared.plan
-    state = plan.map.start(plan)
+    state = verbs.start(plan)
     with one_thread():
         for record, result in _rounds(prepared, observer, past, trainer):
             _refuse_diverged(record, plan)
