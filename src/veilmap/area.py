@@ -46,6 +46,11 @@ class Area:
     def centre_m(self) -> NDArray[np.float64]:
         return np.array([self.x_min_m + self.x_max_m, self.y_min_m + self.y_max_m]) / 2
 
+    @property
+    def corners_m(self) -> NDArray[np.float64]:
+        """Lower left and upper right."""
+        return np.array([[self.x_min_m, self.y_min_m], [self.x_max_m, self.y_max_m]])
+
     def centres_m(self, side_m: float) -> NDArray[np.float64]:
         """The centres of squares of about this side that cover the area, in rows from the south."""
         columns, rows = (max(round(side / side_m), 1) for side in (self.width_m, self.height_m))
@@ -61,10 +66,10 @@ class Area:
 
     def nearest_inside(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """Each point, or the nearest one of the area if it lies outside."""
-        return np.clip(xy_m, (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m))
+        return np.clip(xy_m, *self.corners_m)
 
     def contains(self, xy_m: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which points lie inside; a reconstruction that does not is "diverged" in the paper."""
-        low, high = (self.x_min_m, self.y_min_m), (self.x_max_m, self.y_max_m)
+        low, high = self.corners_m
         inside: NDArray[np.bool_] = np.all((xy_m >= low) & (xy_m <= high), axis=-1)
         return inside

@@ -3,7 +3,7 @@ import pytest
 
 from tests.report.fakes import AREA, CORNER_M
 from veilmap.area import Area
-from veilmap.report.ground import corners_m, in_km, inches, legend, view_around
+from veilmap.report.ground import in_km, inches, legend, view_around
 
 
 def test_a_view_holds_its_points_with_a_margin_and_is_no_strip():
@@ -30,5 +30,5 @@ def test_the_longer_side_fills_the_panel():
 def test_the_area_is_in_the_legend_only_where_its_outline_is_in_sight():
     inner = Area(500_100.0, 4_000_100.0, 500_900.0, 4_000_900.0)
     assert legend(inner, AREA, with_truth=False) == []
-    shown = legend(view_around(corners_m(AREA)), AREA, with_truth=True)
+    shown = legend(view_around(AREA.corners_m), AREA, with_truth=True)
     assert [each.get_label() for each in shown] == ["the area", "true points", "true centroid"]

@@ -106,10 +106,9 @@ def _panel(title: str, data: Measurements, frame: Area, whole: Area) -> MapPanel
     xy_m, middle_m = data.xy_m, whole.centre_m
     inside = frame.contains(xy_m)
     dot_xy_m, dot_dbm = dots(xy_m[inside], data.table["rsrp_dbm"].to_numpy()[inside], frame)
-    corners_m = np.array([[frame.x_min_m, frame.y_min_m], [frame.x_max_m, frame.y_max_m]])
     return MapPanel(
         title=title,
-        frame=Area.around(corners_m - middle_m),
+        frame=Area.around(frame.corners_m - middle_m),
         xy_m=dot_xy_m - middle_m,
         rsrp_dbm=dot_dbm,
         points=len(data),

@@ -82,7 +82,7 @@ def random_nearest_m(truth: Sequence[LocalData], area: Area, seed: int) -> float
 
 def _guesses_m(area: Area, points: int, seed: int) -> NDArray[np.float64]:
     """Uniform in the area, (draws, points, 2)."""
-    low, high = (area.x_min_m, area.y_min_m), (area.x_max_m, area.y_max_m)
+    low, high = area.corners_m
     return stream(seed, "random reference").uniform(low, high, (_RANDOM_DRAWS, points, 2))
 
 

@@ -13,7 +13,7 @@ from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.inspection.labels import shortened
 from veilmap.local_data import LocalData
-from veilmap.report.ground import colour_bar, corners_m, inches, lay_ground, view_around
+from veilmap.report.ground import colour_bar, inches, lay_ground, view_around
 from veilmap.report.tiles import Tiles, pooled
 from veilmap.wording import counted
 
@@ -34,7 +34,7 @@ def draw_heatmap(
     root, since a home would otherwise outshine all routes. ``emd_m`` is the sliced EMD of the two.
     """
     cloud = pooled([found.cloud])
-    view = view_around(corners_m(area))
+    view = view_around(area.corners_m)
     tiles = Tiles.fitting(cloud, view)
     panels = {_found_facts(cloud, area): cloud}
     if truth:

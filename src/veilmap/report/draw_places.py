@@ -18,7 +18,6 @@ from veilmap.canvas import as_written, fitted_sheet, scale_bar
 from veilmap.errors import UserError, refuse
 from veilmap.report.ground import (
     Points,
-    corners_m,
     draw_centroids,
     draw_points,
     frame,
@@ -89,7 +88,7 @@ def draw_places(panels: Sequence[PlacePanel], area: Area, title: str) -> Figure:
         raise UserError(f"there is no map to draw in {title!r}, got 0 panels; give at least one")
     rounds = [int(each) for panel in panels for each in panel.rounds]
     several = len(set(rounds)) > 1
-    view = view_around(corners_m(area), margin=_MARGIN)
+    view = view_around(area.corners_m, margin=_MARGIN)
     side = _COLOUR_BAR if several else 0.0
     _, columns = panel_grid(len(panels))
     wide = min((WIDTH - side) / columns - _APART, _LARGEST)

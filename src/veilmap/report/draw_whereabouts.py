@@ -18,7 +18,6 @@ from veilmap.local_data import LocalData
 from veilmap.report.ground import (
     ACCENT,
     Points,
-    corners_m,
     draw_truth,
     in_km,
     inches,
@@ -50,7 +49,7 @@ def draw_whereabouts(
     """
     if not method_results:
         raise UserError("there is no attack to draw, got no results; run at least one attack")
-    view = view_around(corners_m(area))
+    view = view_around(area.corners_m)
     figure, panels = _sheet(view, len(method_results))
     rounds = round_colours([each.round for found in method_results.values() for each in found])
     clouds = {method: _gathered(results, view) for method, results in method_results.items()}

@@ -47,11 +47,6 @@ def view_around(*sets_xy_m: Points, margin: float = _MARGIN) -> Area:
     return Area.around(whole.centre_m + np.array([-sides_m, sides_m]) / 2)
 
 
-def corners_m(area: Area) -> Points:
-    """Lower left and upper right."""
-    return np.array([[area.x_min_m, area.y_min_m], [area.x_max_m, area.y_max_m]])
-
-
 def inches(view: Area, longer_side: float) -> tuple[float, float]:
     """Width and height of a map on paper."""
     scale = longer_side / max(view.width_m, view.height_m)
@@ -60,7 +55,7 @@ def inches(view: Area, longer_side: float) -> tuple[float, float]:
 
 def in_km(xy_m: Points, area: Area) -> tuple[Points, Points]:
     """East and north of the area's lower left corner, in kilometres."""
-    x_km, y_km = (np.asarray(xy_m, np.float64) - corners_m(area)[0]).reshape(-1, 2).T / 1000
+    x_km, y_km = (np.asarray(xy_m, np.float64) - area.corners_m[0]).reshape(-1, 2).T / 1000
     return x_km, y_km
 
 
@@ -76,9 +71,9 @@ def lay_ground(axes: Axes, view: Area, area: Area) -> None:
 
 def frame(axes: Axes, view: Area, area: Area) -> None:
     """Equal scales and the outline of the area, without any units."""
-    (left, right), (bottom, top) = in_km(corners_m(view), area)
+    (left, right), (bottom, top) = in_km(view.corners_m, area)
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
-    (_, width), (_, height) = in_km(corners_m(area), area)
+    (_, width), (_, height) = in_km(area.corners_m, area)
     axes.plot([0, width, width, 0, 0], [0, 0, height, height, 0], **_OUTLINE, zorder=0.5)
 
 
@@ -131,7 +126,7 @@ def legend(
 ) -> list[Line2D]:
     """Legend entries of what ``lay_ground`` and ``draw_truth`` draw in the view."""
     outline = Line2D([], [], label="the area", **_OUTLINE)
-    handles = [] if area.contains(corners_m(view)).all() else [outline]
+    handles = [] if area.contains(view.corners_m).all() else [outline]
     if with_truth:
         look = _POINTS | {"markersize": 4}
         handles.append(Line2D([], [], label="true points", **look))

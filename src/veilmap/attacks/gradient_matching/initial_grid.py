@@ -60,6 +60,4 @@ class InitialGrid:
 
 def corners(known: SideKnowledge) -> Tensor:
     """The area's lower left and upper right corner, standardised."""
-    area = known.area
-    corners_m = np.array([[area.x_min_m, area.y_min_m], [area.x_max_m, area.y_max_m]])
-    return torch.from_numpy(known.scaler.finely(corners_m))
+    return torch.from_numpy(known.scaler.finely(known.area.corners_m))

@@ -22,8 +22,7 @@ class StandardArea:
     @classmethod
     def of_area(cls, area: Area, scaler: Scaler) -> "StandardArea":
         """The same rectangle in the scale in which the networks see it."""
-        corners_m = np.array([[area.x_min_m, area.y_min_m], [area.x_max_m, area.y_max_m]])
-        low, high = torch.from_numpy(scaler.standardise(corners_m))
+        low, high = torch.from_numpy(scaler.standardise(area.corners_m))
         return cls(low, high)
 
     @property
