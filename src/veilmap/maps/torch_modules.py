@@ -45,15 +45,9 @@ def made_module(family: Differentiable, seed: int = 0) -> nn.Module:
         UserError: it cannot be made, is not a module, takes no positions, or gives several numbers.
     """
     with torch.inference_mode(False), torch.no_grad(), seeded(seed):
-        try:
+        way_out = "what makes it must take no arguments and return a torch.nn.Module"
+        with refusing("the map's module cannot be made", way_out):
             module = family.module()
-        except UserError:
-            raise
-        except Exception as error:
-            raise UserError(
-                f"the map's module cannot be made ({cause(error)}); what makes it must take no "
-                "arguments and return a torch.nn.Module"
-            ) from error
         if not isinstance(module, nn.Module):
             raise UserError(f"make_module must return a torch.nn.Module, got {shown(module)}")
         _refuse_other_parameters(module)
@@ -88,14 +82,9 @@ def _refuse_other_parameters(module: nn.Module) -> None:
 
 def _refuse_wrong_shape(module: nn.Module) -> None:
     count = len(_PLACES)
-    try:
+    what = f"the module must take positions of shape (n, 2), and failed on {count} of them"
+    with refusing(what, "begin it with torch.nn.Linear(2, …)"):
         shape = tuple(module(torch.tensor(_PLACES)).shape)
-    # Torch raises whatever the first layer that does not fit raises.
-    except Exception as error:
-        raise UserError(
-            f"the module must take positions of shape (n, 2), and failed on {count} of them "
-            f"({cause(error)}); begin it with torch.nn.Linear(2, …)"
-        ) from error
     if shape not in ((count,), (count, 1)):
         raise UserError(
             f"the module must give one number for each position, got shape {shape} for {count} of "
@@ -111,13 +100,9 @@ def _refuse_untrainable(module: nn.Module) -> None:
             "what the module gives must depend on parameters that can be trained, and it depends "
             "on none; leave requires_grad on, and compute in torch without detach()"
         )
-    try:
+    way_out = "write into new tensors instead of into those that it has computed with"
+    with refusing("the module cannot be differentiated", way_out):
         torch.autograd.grad(found.sum(), trained, allow_unused=True)
-    except RuntimeError as error:
-        raise UserError(
-            f"the module cannot be differentiated ({cause(error)}); write into new tensors "
-            "instead of into those that it has computed with"
-        ) from error
 
 
 def _refuse_changing(module: nn.Module) -> None:
@@ -134,13 +119,9 @@ def _refuse_changing(module: nn.Module) -> None:
 
 
 def _refuse_batch_statistics(module: nn.Module) -> None:
-    try:
+    way_out = "use layers without statistics of a batch, such as LayerNorm instead of BatchNorm"
+    with refusing("the module must take a single position, and failed on it", way_out):
         outputs(module, torch.tensor(_PLACES[:1]))
-    except Exception as error:
-        raise UserError(
-            f"the module must take a single position, and failed on it ({cause(error)}); use "
-            "layers without statistics of a batch, such as LayerNorm instead of BatchNorm"
-        ) from error
 
 
 def _refuse_more_than_a_place(module: nn.Module) -> None:
@@ -173,6 +154,20 @@ def _refuse_different(module: nn.Module, again: nn.Module) -> None:
             "make_module must make the same module each time, got two that differ under one seed "
             "of torch; draw with torch, or with a generator that has a seed of its own"
         )
+
+
+@contextmanager
+def refusing(what: str, way_out: str) -> Iterator[None]:
+    """A ``UserError`` for whatever torch raises, which is what the first layer that fails raises.
+
+    An error of ours stays as it is.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{what} ({cause(error)}); {way_out}") from error
 
 
 def cause(error: Exception) -> str:

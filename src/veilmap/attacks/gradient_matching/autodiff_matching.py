@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from veilmap.attacks.gradient_matching.matching import Match, Objective, at_length_1
 from veilmap.errors import UserError
-from veilmap.maps.torch_modules import cause
+from veilmap.maps.torch_modules import cause, refusing
 
 # Numbers of J that are formed at once.
 _NUMBERS = 2**24
@@ -77,13 +77,9 @@ class AutodiffMatching(Objective):
 
     def at(self, x: Tensor) -> Match:
         """One update after the other."""
-        try:
+        what = "the map's module failed at a position that the attack tried"
+        with refusing(what, "let it take any position, or search with --inside"):
             return self._at(x)
-        except Exception as error:
-            raise UserError(
-                f"the map's module failed at a position that the attack tried ({cause(error)}); "
-                "let it take any position, or search with --inside"
-            ) from error
 
     def _at(self, x: Tensor) -> Match:
         (weights,), (gradient,) = self.weights, self.gradient
