@@ -8,7 +8,6 @@ from veilmap.errors import UserError
 from veilmap.files import parse_json, remove
 from veilmap.output import held
 from veilmap.study.run_folder import RunFolder
-from veilmap.transcript import HEADER
 
 # The files with positions or names; results may name an area.
 _PLACES = ("report.html", "results.json", "trials/*.npz", "figures/where-*", "figures/rounds-*")
@@ -37,9 +36,7 @@ class AuditFolder:
             yield
 
     def _refuse_taken(self) -> None:
-        run = RunFolder(self.path)
-        if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
-            raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+        RunFolder(self.path).refuse_run()
         others = [each for each in (self.report, self.results, self.figures) if each.exists()]
         if others and not self.trials.is_dir():
             raise UserError(

@@ -21,7 +21,6 @@ from veilmap.settings import plain
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.results import result_row, results, versions
 from veilmap.study.run_folder import RunFolder, attack_files
-from veilmap.transcript import HEADER
 
 # For a round's EMD in the history; with 1,000 directions it changes by less than a thousandth.
 _PROJECTIONS = 100
@@ -38,9 +37,7 @@ class AttackFolder:
     def refuse_taken(self, overwrite: bool) -> None:
         """An error if the folder is a run's or a transcript's, or has results that must stay."""
         refuse_no_folder(self.path)
-        run = RunFolder(self.path)
-        if any(path.exists() for path in (run.settings, run.model, self.path / HEADER)):
-            raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+        RunFolder(self.path).refuse_run()
         if self.results.exists() and not overwrite:
             raise UserError(
                 f"{self.path} holds results already; choose another --out or add --overwrite "

@@ -42,6 +42,12 @@ class RunFolder:
         if self.results.exists():
             raise UserError(f"{self.path} holds a finished run; choose another --out{way_out}")
 
+    def refuse_run(self) -> None:
+        """An error if the folder holds a run, finished or not, or a transcript."""
+        its_files = (self.settings, self.model, self.path / transcript.HEADER)
+        if any(path.exists() for path in its_files):
+            raise UserError(f"{self.path} holds a run or a transcript; choose another --out")
+
     def clear(self) -> None:
         """Remove the files of an earlier run, and what was made from it, and nothing else."""
         maps = (self.path / f"map{end}" for end in (".tif", ".geojson", ".png", ".pgw"))
