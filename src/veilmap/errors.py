@@ -63,6 +63,16 @@ def refuse(faults: Iterable[UserError]) -> None:
         raise UserError(together(messages))
 
 
+class Checked:
+    """Settings or data that refuse all their faults at once when they are made."""
+
+    def __post_init__(self) -> None:
+        refuse(self._faults())
+
+    def _faults(self) -> Iterator[UserError]:
+        raise NotImplementedError
+
+
 def refuse_several(call: str, **ways: object) -> None:
     """Raise if more than one of the ways to give the same settings is used."""
     names = {name: name.replace("_", " ") for name in ways}

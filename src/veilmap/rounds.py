@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, shown, unknown_choice
 from veilmap.local_data import LocalData, Round
 from veilmap.measurements import Measurements
 from veilmap.streams import stream
@@ -117,7 +117,7 @@ def cumulative(rounds: Sequence[Round]) -> Iterator[Round]:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Checked):
     """How test data are set aside.
 
     Attributes:
@@ -131,9 +131,6 @@ class Split:
     split: Literal["random", "burst", "chronological"] = "burst"
     test_share: float = 0.2
     burst_gap_s: float = 300.0
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if self.split not in SPLITS:

@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.area import FARTHEST_M
-from veilmap.errors import UserError, out_of_range, refuse, shown, together
+from veilmap.errors import Checked, UserError, out_of_range, shown, together
 from veilmap.federation.map_family import WEIGHTS, Arrays, MapFamily
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import MOST_POINTS
@@ -157,16 +157,13 @@ def _round_files(folder: Path, after: int = 0) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class PartFacts:
+class PartFacts(Checked):
     """The metadata of a file."""
 
     round: int
     start_s: float
     users: tuple[str, ...]
     n: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if len(self.users) != len(self.n):

@@ -15,14 +15,14 @@ from veilmap.defences.clustering.grouping import (
     grouping_faults,
 )
 from veilmap.defences.step import Figures, Moves, Turn
-from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, shown, unknown_choice
 from veilmap.local_data import LocalData
 
 CentreRule = Literal["nearest", "mean"]
 
 
 @dataclass(frozen=True)
-class DiverseBatch:
+class DiverseBatch(Checked):
     """Keep the centre point of each DBSCAN cluster of the round ("FedAvg with Diverse Batch").
 
     Few points far apart: their variance is high, which Theorem 1 turns into a large error of the
@@ -53,9 +53,6 @@ class DiverseBatch:
     noise: Noise = "keep"
     name = "diverse"
     looks_at = "positions"
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     @property
     def moves(self) -> Moves:

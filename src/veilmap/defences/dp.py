@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veilmap.defences.gaussian import composed, delta_faults, epsilon_of, mu_of
 from veilmap.defences.step import Figures, Turn
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.model.network import Floats
 
 # Where the noise is still a float32 and the accounting exact.
@@ -18,7 +18,7 @@ _LEAST, _MOST = 1e-9, 1e9
 
 
 @dataclass(frozen=True)
-class DifferentialPrivacy:
+class DifferentialPrivacy(Checked):
     """Clip w_t^k − w_{t-1} to length C, then add N(0, σ²) to every coordinate, on the phone.
 
     Neighbouring inputs are a round with the user's update and the same round without it (all
@@ -45,9 +45,6 @@ class DifferentialPrivacy:
     clip: float = 1.0
 
     name = "dp"
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         given = {"epsilon": self.epsilon, "true_epsilon": self.true_epsilon}

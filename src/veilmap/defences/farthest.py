@@ -14,12 +14,12 @@ from veilmap.defences.clustering.grouping import (
     grouping_faults,
 )
 from veilmap.defences.step import Figures, Turn
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.local_data import LocalData
 
 
 @dataclass(frozen=True)
-class FarthestBatch:
+class FarthestBatch(Checked):
     """Keep ``num`` points of the clusters farthest from the round's centroid x̄.
 
     Algorithm 3, lines 10-11: clusters in decreasing distance of their centroid from that of the
@@ -46,9 +46,6 @@ class FarthestBatch:
     name = "farthest"
     looks_at = "positions"
     moves = "nothing"
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     @property
     def fixed_size(self) -> int:

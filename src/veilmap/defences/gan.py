@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import get_args
 
 from veilmap.defences.step import Figures, PointStep, Source, Turn
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, unknown_choice
 from veilmap.local_data import LocalData
 
 
 @dataclass(frozen=True)
-class GanObfuscation:
+class GanObfuscation(Checked):
     """Learn to move positions and labels so that an adversary cannot guess user or position.
 
     After Zhang et al. 2022, "Privacy-Utility Trades in Crowdsourced Signal Map Obfuscation". A
@@ -40,9 +40,6 @@ class GanObfuscation:
     name = "gan"
     looks_at = "positions"
     moves = "at random"
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if not 0 <= self.rho <= 1:

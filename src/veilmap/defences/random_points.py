@@ -9,12 +9,12 @@ import numpy as np
 from veilmap.defences.clustering.dbscan import number_faults
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.step import Figures, LooksAt, Turn
-from veilmap.errors import UserError, out_of_range, refuse, shown
+from veilmap.errors import Checked, UserError, out_of_range, shown
 from veilmap.local_data import LocalData
 
 
 @dataclass(frozen=True)
-class RandomPoints:
+class RandomPoints(Checked):
     """Keep points drawn uniformly without replacement, the control of selections (Table 1).
 
     Give one of the two. A round of fewer points is kept whole.
@@ -29,9 +29,6 @@ class RandomPoints:
     name = "random"
     moves = "nothing"
     control = True
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     @property
     def looks_at(self) -> LooksAt:

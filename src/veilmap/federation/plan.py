@@ -9,7 +9,7 @@ from veilmap.area import Area
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, refuse, unknown_choice
 from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, Average
 from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.robust import Gathered, median, trimmed_mean
@@ -23,7 +23,7 @@ MOST_POINTS = 10**12
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Checked):
     """The knobs of Algorithm 1.
 
     Attributes:
@@ -46,9 +46,6 @@ class Training:
     cumulative: bool = False
     aggregation: AggregationName = "mean"
     trimmed_share: float = 0.2
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if not 1 <= self.epochs <= MOST_EPOCHS:

@@ -7,7 +7,7 @@ from math import isfinite
 
 from veilmap.area import Area
 from veilmap.defences.defence import Defence
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
@@ -24,7 +24,7 @@ MOST_ROUNDS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Campaign(Checked):
     """One cell's map, from public values and measurements that arrive in rounds.
 
     Attributes:
@@ -54,9 +54,6 @@ class Campaign:
     defence: tuple[str, ...] = ()
     secure_aggregation: bool = False
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if not 0 < self.interval_s <= LONGEST_S:

@@ -9,7 +9,7 @@ from veilmap.defences.combinations import combination_faults
 from veilmap.defences.declarations import acts_on_points, covers_positions, fixed_size, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
 from veilmap.defences.step import Step
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.secure.roster import FEWEST
@@ -25,7 +25,7 @@ DEFAULT_DEFENCE = ("farthest:eps_m=50,num=20",)
 
 
 @dataclass(frozen=True)
-class Minimum:
+class Minimum(Checked):
     """The node's own requirements. The defaults are FedAvg's averaging and Farthest Batch.
 
     Attributes:
@@ -61,9 +61,6 @@ class Minimum:
     delta: float = 1e-5
     secure_aggregation: bool = False
     nodes: int = FEWEST
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         for name in ("epochs", "batch_size", "points"):

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, unknown_choice
 from veilmap.streams import stream
 
 INPUTS = 2  # the position (x, y)
@@ -24,7 +24,7 @@ Real = TypeVar("Real", np.float32, np.float64)
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(Checked):
     """y = F(x; w), position to signal: dense layers with an activation and dropout after each.
 
     The default is the paper's network: 2 → 224 ReLU → dropout 5 % → 640 sigmoid → dropout 5 % → 1.
@@ -40,9 +40,6 @@ class Network:
     activations: tuple[ActivationName, ...] = ("relu", "sigmoid")
     dropout: tuple[float, ...] = (0.05, 0.05)
     initialisation: Initialisation = "glorot"
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         counts = len(self.hidden), len(self.activations), len(self.dropout)

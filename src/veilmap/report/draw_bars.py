@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from veilmap.canvas import as_written
-from veilmap.errors import UserError, refuse
+from veilmap.errors import Checked, UserError, refuse
 from veilmap.report.number_axes import figure_axis
 from veilmap.report.references import Compared, draw_references
 from veilmap.report.series import THE_PAPER, Series
@@ -63,7 +63,7 @@ class Bar(Series):
 
 
 @dataclass(frozen=True)
-class BarPanel(Compared):
+class BarPanel(Compared, Checked):
     """One bar per group and series; ``reference`` is a figure to compare them with."""
 
     title: str
@@ -72,9 +72,6 @@ class BarPanel(Compared):
     bars: tuple[Bar, ...]
     reference: float | None = None
     reference_name: str = ""
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         for bar in self.bars:

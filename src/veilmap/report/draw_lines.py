@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from veilmap.canvas import as_written
-from veilmap.errors import UserError, refuse
+from veilmap.errors import Checked, UserError, refuse
 from veilmap.report.number_axes import count_axis, figure_axis, name_axis
 from veilmap.report.references import Compared, draw_references
 from veilmap.report.series import THE_PAPER, Series
@@ -57,7 +57,7 @@ class Line(Series):
 
 
 @dataclass(frozen=True)
-class LinePanel(Compared):
+class LinePanel(Compared, Checked):
     """Lines in one pair of axes; if some x is a name, all x are names, in order of appearance.
 
     ``reference`` is a figure to compare the lines with, such as that of random guesses.
@@ -71,9 +71,6 @@ class LinePanel(Compared):
     log_y: bool = False
     reference: float | None = None
     reference_name: str = ""
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         x = [each for line in self.lines for each in line.x]

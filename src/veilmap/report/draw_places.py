@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from veilmap.area import Area
 from veilmap.canvas import as_written, fitted_sheet, scale_bar
-from veilmap.errors import UserError, refuse
+from veilmap.errors import Checked, UserError
 from veilmap.report.ground import (
     Points,
     draw_centroids,
@@ -51,7 +51,7 @@ _FOUND, _SMALL, _MANY = 18.0, 9.0, 150  # the area of a circle, in square points
 
 
 @dataclass(frozen=True)
-class PlacePanel:
+class PlacePanel(Checked):
     """A map: where the user was, and the location found in each of ``rounds``.
 
     ``chosen_m`` are the points that a defence chose, ``centroid_m`` the true one or several.
@@ -63,9 +63,6 @@ class PlacePanel:
     rounds: NDArray[np.int64]
     chosen_m: Points | None = None
     centroid_m: Points | None = None
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if len(self.rounds) != len(self.found_m):

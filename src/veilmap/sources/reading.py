@@ -6,13 +6,13 @@ from zoneinfo import available_timezones
 
 import polars as pl
 
-from veilmap.errors import UserError, out_of_range, refuse, shown
+from veilmap.errors import Checked, UserError, out_of_range, shown
 from veilmap.geo import box_faults
 from veilmap.sources.timestamps import parse_moment
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Checked):
     """How rows are interpreted and which are wanted.
 
     A row that lacks a value passes the filter on that value.
@@ -38,9 +38,6 @@ class Reading:
     box: tuple[float, float, float, float] | None = None
     drop_invalid: bool = False
     keep_going: bool = False
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if self.timezone is not None and self.timezone not in available_timezones():

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.faults import Fault
 from veilmap.geo import EARTH_RADIUS_M, Floats, distance_m
 from veilmap.measurements import by_size, find_cell, sound_rows
@@ -27,7 +27,7 @@ _ENDS = ("start_lat", "start_lon", "end_lat", "end_lon")
 
 
 @dataclass(frozen=True)
-class Stitching:
+class Stitching(Checked):
     """Criteria by which files belong to one user, and by which a user is kept.
 
     The paper gives Z = 1 mile and says "a sufficiently high number of measurements per week" over
@@ -42,9 +42,6 @@ class Stitching:
     distance_m: float = MILE_M
     min_weeks: int = 8
     min_per_week: float = 30.0
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if not 0 <= self.distance_m < np.inf:

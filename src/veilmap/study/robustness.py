@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from math import inf
 from typing import Annotated
 
-from veilmap.errors import UserError, out_of_range, refuse, shown, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, shown, unknown_choice
 from veilmap.federation.byzantine import KINDS
 from veilmap.federation.update_validation import ANY_FINITE, UpdateLimits
 from veilmap.settings import ONE_OR_MORE
 
 
 @dataclass(frozen=True)
-class Robustness:
+class Robustness(Checked):
     """What the server refuses, and faults that a simulation makes.
 
     Attributes:
@@ -24,9 +24,6 @@ class Robustness:
 
     most_norm: float | None = None
     broken: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if self.most_norm is not None and not 0 < self.most_norm < inf:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
-from veilmap.errors import UserError, fault_of, out_of_range, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, fault_of, out_of_range, refuse, unknown_choice
 from veilmap.federation.map_family import MapFamily, papers_network
 from veilmap.federation.plan import Training, aggregation_faults
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
@@ -32,7 +32,7 @@ else:
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(Checked):
     """What is learned, and the public constants of it.
 
     Attributes:
@@ -60,9 +60,6 @@ class Task:
     scaler: Literal["area", "fitted"] = "area"
     label_offset_dbm: float | Literal["mean", "none"] = "mean"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         yield from fault_of(parse_interval, self.interval)

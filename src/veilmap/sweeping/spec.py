@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range, refuse
 from veilmap.settings import load_toml, parse
 from veilmap.study.configuration import OneConfiguration
 from veilmap.sweeping.claims import Claim, claim_of
@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(Checked):
     """What is swept over.
 
     Attributes:
@@ -40,9 +40,6 @@ class Data:
     background: str | None = None
     area_of: tuple[str, ...] = ("all",)
 
-    def __post_init__(self) -> None:
-        refuse(self._faults())
-
     def _faults(self) -> Iterator[UserError]:
         if self.cell_rank < 1:
             yield out_of_range("data.cell_rank", "at least 1", self.cell_rank)
@@ -51,7 +48,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(Checked):
     """A part of the grid: one run for every combination of what it goes over, and every seed.
 
     Texts may hold ``{eps_m}`` and the like, which stand for the values of that name in ``over``.
@@ -88,9 +85,6 @@ class Runs:
     label: str | None = None
     measures: Literal["attack", "training", "data"] = "attack"
     keep: tuple[SweepKeep, ...] = ()
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if not self.name:

@@ -8,7 +8,7 @@ from veilmap.attacks.attack import AttackInput, not_positive, reads_gradients
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import UserError, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, unknown_choice
 from veilmap.model.device import DeviceName
 
 # An update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has memory
@@ -18,7 +18,7 @@ PrecisionName = Literal["double", "single"]
 
 
 @dataclass(frozen=True)
-class Dlg:
+class Dlg(Checked):
     """The DLG attack of Algorithm 2.
 
     Attributes:
@@ -55,9 +55,6 @@ class Dlg:
     name = "dlg"
     oracle_text = "the start of dlg"
     reads = staticmethod(reads_gradients)
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if self.optimiser not in OPTIMISERS:

@@ -14,14 +14,14 @@ from typing import Literal, get_args
 
 from veilmap.attacks.attack import AttackInput, reads_dense
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, unknown_choice
 
 LinearisationName = Literal["before", "middle", "after", "path"]
 SignName = Literal["one", "both"]
 
 
 @dataclass(frozen=True)
-class Heatmap:
+class Heatmap(Checked):
     """Least squares for the density of the batch, on squares that are refined where it has mass.
 
     Attributes:
@@ -43,9 +43,6 @@ class Heatmap:
     renamed = (("cells", "grid_cells"),)
     oracle = False
     reads = staticmethod(reads_dense)
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         if self.grid_cells < 4:

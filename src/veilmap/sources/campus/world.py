@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -22,7 +22,7 @@ def _within(least: float, most: float) -> dict[str, tuple[float, float]]:
 
 
 @dataclass(frozen=True)
-class Campus:
+class Campus(Checked):
     """The world; docs/campus.md lists which defaults are published and which are fitted.
 
     Attributes:
@@ -61,9 +61,6 @@ class Campus:
     shadowing_length_m: float = field(default=37.0, metadata=_within(1.0, 2000.0))
     fading_looks: float = field(default=6.0, metadata=_within(0.5, 1000.0))
     drift_db: float = field(default=1.0, metadata=_within(0.0, 30.0))
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
         for each in fields(self):

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.geo import EARTH_RADIUS_M, LocalPlane
 
 TOP_CELL = 455
@@ -71,7 +71,7 @@ HABITS = (
 
 
 @dataclass(frozen=True)
-class London:
+class London(Checked):
     """The parameters of the world.
 
     Attributes:
@@ -97,9 +97,6 @@ class London:
     days: int = 259
     width_km: float = 64.0
     height_km: float = 80.73
-
-    def __post_init__(self) -> None:
-        refuse(self._faults())
 
     def degrees(self, xy_m: Floats) -> tuple[Floats, Floats]:
         """Latitude and longitude, reflected at the edges, so that trips stay in the region."""
