@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from veilmap.area import FARTHEST_M
-from veilmap.errors import Checked, UserError, out_of_range, shown, together
+from veilmap.errors import Checked, UserError, fault_of, out_of_range, shown, together
 from veilmap.federation.map_family import WEIGHTS, Arrays, MapFamily
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import MOST_POINTS
@@ -336,7 +336,4 @@ def _faults(header: Header) -> Iterator[UserError]:
         yield out_of_range("label_offset_dbm", "a finite number", known.label_offset_dbm)
     if max(map(abs, asdict(known.area).values())) > FARTHEST_M:
         yield UserError("the area is not on the earth; give it in the metres of a projection")
-    try:
-        Projection(known.epsg)
-    except UserError as fault:
-        yield fault
+    yield from fault_of(Projection, known.epsg)

@@ -7,7 +7,7 @@ from math import isfinite
 
 from veilmap.area import Area
 from veilmap.defences.defence import Defence
-from veilmap.errors import Checked, UserError, out_of_range
+from veilmap.errors import Checked, UserError, fault_of, out_of_range
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
@@ -71,10 +71,7 @@ class Campaign(Checked):
                 f"--aggregation {self.training.aggregation} compares single updates, and under "
                 "--secure-aggregation the server sees their sum alone; leave out one of the two"
             )
-        try:
-            Protection(self.defence)
-        except UserError as fault:
-            yield fault
+        yield from fault_of(Protection, self.defence)
 
     @property
     def text(self) -> str:

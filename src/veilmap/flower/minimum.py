@@ -9,7 +9,7 @@ from veilmap.defences.combinations import combination_faults
 from veilmap.defences.declarations import acts_on_points, covers_positions, fixed_size, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
 from veilmap.defences.step import Step
-from veilmap.errors import Checked, UserError, out_of_range
+from veilmap.errors import Checked, UserError, fault_of, out_of_range
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.secure.roster import FEWEST
@@ -73,11 +73,8 @@ class Minimum(Checked):
         if self.epsilon is not None and not 0 < self.epsilon < inf:
             yield out_of_range("minimum.epsilon", "above 0", self.epsilon)
         yield from delta_faults(self.delta)
-        for check in (lambda: parse_interval(self.interval), lambda: Protection(self.defence)):
-            try:
-                check()
-            except UserError as fault:
-                yield fault
+        yield from fault_of(parse_interval, self.interval)
+        yield from fault_of(Protection, self.defence)
 
     def training(self, asked: Training) -> Training:
         """B, E and η as requested, or those of the minimum if they average more."""

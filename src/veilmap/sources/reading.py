@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 
 import polars as pl
 
-from veilmap.errors import Checked, UserError, out_of_range, shown
+from veilmap.errors import Checked, UserError, fault_of, out_of_range, shown
 from veilmap.geo import box_faults
 from veilmap.sources.timestamps import parse_moment
 
@@ -46,10 +46,7 @@ class Reading(Checked):
             )
         else:
             for text in (self.since, self.until):
-                try:
-                    parse_moment(text or "1970-01-01", self.timezone or "UTC")
-                except UserError as error:
-                    yield error
+                yield from fault_of(parse_moment, text or "1970-01-01", self.timezone or "UTC")
         if self.max_accuracy_m is not None and not self.max_accuracy_m > 0:
             yield out_of_range("max_accuracy_m", "above 0 metres", self.max_accuracy_m)
         if self.box is not None:
