@@ -89,10 +89,10 @@ def reads_dense(header: Header) -> bool:
     return isinstance(header.map, Network)
 
 
-def not_positive(**settings: float) -> Iterator[UserError]:
-    """An error for each setting of an attack that is not above 0 and finite."""
+def not_positive(**settings: float | None) -> Iterator[UserError]:
+    """An error for each setting of an attack that is given and not above 0 and finite."""
     for name, value in settings.items():
-        if not (isfinite(value) and value > 0):
+        if value is not None and not (isfinite(value) and value > 0):
             yield out_of_range(name, "above 0", value)
 
 

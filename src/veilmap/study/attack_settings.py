@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from veilmap.attacks.attack import Attack
+from veilmap.attacks.attack import Attack, not_positive
 from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.optimisers import OptimiserName
@@ -23,7 +22,7 @@ from veilmap.attacks.gradient_matching.starts import (
 )
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
-from veilmap.errors import UserError, out_of_range, refuse, shown
+from veilmap.errors import Checked, UserError, out_of_range, refuse, shown
 from veilmap.settings import group, parse
 from veilmap.study.attack_notation import Methods, method_name, methods_of
 
@@ -31,7 +30,7 @@ StartName = Literal["random", "grid", "previous", "centroid"]
 
 
 @dataclass(frozen=True)
-class DlgSettings:
+class DlgSettings(Checked):
     """The options of Algorithm 2.
 
     Attributes:
@@ -66,14 +65,9 @@ class DlgSettings:
     weights: Literal["before", "after"] = "before"
     precision: PrecisionName = "double"
 
-    def __post_init__(self) -> None:
-        positive = {
-            name: getattr(self, name) for name in ("starts", "start_noise_m", "attack_rate")
-        }
-        refuse(
-            out_of_range(name, "above 0", value)
-            for name, value in positive.items()
-            if value is not None and not (isfinite(value) and value > 0)
+    def _faults(self) -> Iterator[UserError]:
+        return not_positive(
+            starts=self.starts, start_noise_m=self.start_noise_m, attack_rate=self.attack_rate
         )
 
     def make(

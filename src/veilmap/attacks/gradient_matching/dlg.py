@@ -64,11 +64,11 @@ class Dlg(Checked):
         if self.precision not in get_args(PrecisionName):
             yield unknown_choice("precision", self.precision, get_args(PrecisionName))
         yield from not_positive(
-            learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
+            learning_rate=self.learning_rate,
             max_iterations=self.max_iterations,
             still_m=self.still_m,
             far=min(self.far, 1e9),
-            circling_m=1.0 if self.circling_m is None else self.circling_m,
+            circling_m=self.circling_m,
             still_iterations=self.still_iterations,
         )
 

@@ -52,7 +52,7 @@ class GridStarts:
     oracle = False
 
     def __post_init__(self) -> None:
-        refuse(not_positive(side_m=self.side_m, count=1 if self.count is None else self.count))
+        refuse(not_positive(side_m=self.side_m, count=self.count))
 
     def points(self, area: Area, round_: int, previous_m: Points | None) -> Points:
         """The same squares in every round, as in the paper's study of several rounds."""
