@@ -5,8 +5,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from veilmap.cli.file_options import ColumnOptions as ColumnOptions
-from veilmap.cli.file_options import ReadingOptions as ReadingOptions
 from veilmap.cli.file_options import grouped
 from veilmap.federation.plan import Training
 from veilmap.model.network import Network

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from veilmap.cli.console import say
 from veilmap.cli.data import read_and_say
+from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import (
-    ColumnOptions,
     NetworkOptions,
     ProtectionOptions,
-    ReadingOptions,
     TaskOptions,
     TestOptions,
     TrainingOptions,
@@ -19,8 +18,6 @@ from veilmap.federation.plan import Training
 from veilmap.flower.simulation import simulate
 from veilmap.model.network import Network
 from veilmap.rounds import Split
-from veilmap.sources.columns import Columns
-from veilmap.sources.reading import Reading
 from veilmap.study.prepare import prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
@@ -42,8 +39,7 @@ def simulate_(
     protection: ProtectionOptions = Protection(),
     test: TestOptions = Split(),
     network: NetworkOptions = Network(),
-    columns: ColumnOptions = Columns(),
-    reading: ReadingOptions = Reading(),
+    source: FileOptions = FileOptions(),
 ) -> None:
     """Train as "veilmap train" does, with a Flower node per user on a Ray cluster.
 
@@ -60,7 +56,7 @@ def simulate_(
         model: settings file that "veilmap tune" wrote.
     """
     RunFolder(out).refuse_finished(way_out="")
-    measurements = read_and_say(data, columns, reading)
+    measurements = read_and_say(data, source.columns, source.reading)
     prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
     say(
         f"{counted(len(prepared.users), 'node')}, {counted(len(prepared.rounds), 'round')}; "
