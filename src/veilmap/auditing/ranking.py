@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from statistics import fmean, median, median_high, median_low
-from typing import Any
 
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.baselines import is_near, is_no_better
@@ -12,6 +11,7 @@ from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRow
 from veilmap.metrics.spread import Spread, Strongest
+from veilmap.sweeping.selection import by_value, numbers
 
 # A figure, and which of two is worse for the user.
 FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
@@ -92,7 +92,7 @@ def rank(results: Sequence[TrialResult]) -> Ranking:
     ranked = [row for each in results if each.configuration not in failed for row in each.rows]
     unread = {each.configuration: each.unread for each in results}
     found: list[Ranked] = []
-    for name, own in _by(ranked, "configuration").items():
+    for name, own in by_value(ranked, "configuration").items():
         row = rank_one(own, found[0].rmse_db.median if found else None)
         found.append(replace(row, unread=unread[name]))
     complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
@@ -104,14 +104,14 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
     """One configuration alone; ``usual_db`` is the RMSE of the baseline."""
     best = {figure: _strongest(rows, figure) for figure in FIGURES}
     strongest = {figure: each for figure, each in best.items() if each is not None}
-    rmse_db = Spread.of([*{row.seed: _known([row], "rmse_db")[0] for row in rows}.values()])
-    random_m, homes_m = (_known(rows, name) for name in ("nearest_random_m", HOME_ERROR))
+    rmse_db = Spread.of([*{row.seed: numbers([row], "rmse_db")[0] for row in rows}.values()])
+    random_m, homes_m = (numbers(rows, name) for name in ("nearest_random_m", HOME_ERROR))
     return Ranked(
         name=rows[0].configuration,
         rmse_db=rmse_db,
-        rmse_constant_db=fmean(_known(rows, "rmse_constant_db")),
+        rmse_constant_db=fmean(numbers(rows, "rmse_constant_db")),
         rmse_loss_db=0.0 if usual_db is None else rmse_db.median - usual_db,
-        points_share=fmean(_known(rows, "points_share")),
+        points_share=fmean(numbers(rows, "points_share")),
         strongest=strongest,
         is_baseline=usual_db is None,
         is_on_frontier=True,
@@ -121,27 +121,27 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         home_at_worst_m=min(homes_m, default=None),
         nearest_random_m=fmean(random_m) if random_m else None,
         seeds=len({row.seed for row in rows}),
-        is_blind=all(_finds_nothing(own) for own in _by(rows, "attack").values()),
-        top_places=fmean(_known(rows, "true_places")),
+        is_blind=all(_finds_nothing(own) for own in by_value(rows, "attack").values()),
+        top_places=fmean(numbers(rows, "true_places")),
     )
 
 
 def _strongest(rows: Sequence[TrialRow], figure: str) -> Strongest | None:
     """Of the attacks that have the figure in most runs."""
-    by_attack = _by(rows, "attack")
+    by_attack = by_value(rows, "attack")
     found = {attack: _median(own, figure) for attack, own in by_attack.items()}
     medians = {attack: value for attack, value in found.items() if isfinite(value)}
     if not medians:
         return None
     worst = FIGURES[figure](list(medians.values()))
     attack = next(name for name, value in medians.items() if value == worst)
-    known = _known(by_attack[attack], figure)
+    known = numbers(by_attack[attack], figure)
     return Strongest(attack, Spread(worst, min(known), max(known)))
 
 
 def _over_targets(rows: Sequence[TrialRow], figure: str, strongest: Strongest) -> tuple[float, ...]:
     own = [row for row in rows if row.attack == strongest.attack]
-    return tuple(_median(each, figure) for each in _by(own, "target").values())
+    return tuple(_median(each, figure) for each in by_value(own, "target").values())
 
 
 def _median(rows: Sequence[TrialRow], figure: str) -> float:
@@ -150,18 +150,18 @@ def _median(rows: Sequence[TrialRow], figure: str) -> float:
     Of the two middle values it is the one that is worse for the user: a mean of 10 m and 2,280 m
     would describe neither.
     """
-    known = _known(rows, figure)
+    known = numbers(rows, figure)
     values = [*known, *[inf] * (len(rows) - len(known))]
     return median_low(values) if FIGURES[figure] is min else median_high(values)
 
 
 def _finds_nothing(rows: Sequence[TrialRow]) -> bool:
     """Random points do as well; where nothing lies in the area, nothing was found."""
-    if is_near(*(_middle(_known(rows, name)) for name in ("nearest_m", "nearest_random_m"))):
+    if is_near(*(_middle(numbers(rows, name)) for name in ("nearest_m", "nearest_random_m"))):
         return False
-    known = [_known([row], "emd_m") + _known([row], "cloud_emd_m") for row in rows]
+    known = [numbers([row], "emd_m") + numbers([row], "cloud_emd_m") for row in rows]
     emd_m = _middle([min(emds_m) for emds_m in known if emds_m])
-    random_m = _middle(_known(rows, "emd_random_m"))
+    random_m = _middle(numbers(rows, "emd_random_m"))
     return emd_m is None or random_m is None or is_no_better(emd_m, random_m)
 
 
@@ -183,15 +183,3 @@ def _dominates(one: Ranked, other: Ranked, privacy: str) -> bool:
     mine = (-one.rmse_db.median, one.hidden(privacy))
     yours = (-other.rmse_db.median, other.hidden(privacy))
     return mine != yours and all(a >= b for a, b in zip(mine, yours, strict=True))
-
-
-def _by(rows: Sequence[TrialRow], key: str) -> dict[Any, list[TrialRow]]:
-    found: dict[Any, list[TrialRow]] = {}
-    for row in rows:
-        found.setdefault(row.value(key), []).append(row)
-    return found
-
-
-def _known(rows: Sequence[TrialRow], figure: str) -> list[float]:
-    values = (row.figure(figure) for row in rows)
-    return [value for value in values if value is not None]

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from veilmap.metrics.intervals import Interval, paired_interval
 from veilmap.sweeping.claims import Claim
-from veilmap.sweeping.selection import SweepRow
+from veilmap.sweeping.selection import SweepRow, by_value
 
 # Means of equal figures differ by their rounding, which is far below this.
 _DECIMALS = 12
@@ -54,13 +54,11 @@ class Decision:
 
 def decide(claim: Claim, rows: Sequence[SweepRow], attack: str | None = None) -> Decision:
     """From the rows of all seeds, of one attack."""
-    by_seed: dict[int, list[SweepRow]] = {}
-    for row in rows:
-        by_seed.setdefault(row.value("seed"), []).append(row)
-    found = (claim.rule.effect(each) for each in by_seed.values())
+    by_seed = by_value(rows, "seed").values()
+    found = (claim.rule.effect(each) for each in by_seed)
     effects = tuple(round(effect, _DECIMALS) for effect in found if effect is not None)
     interval = paired_interval(effects)
-    values = _means([claim.rule.values(each) for each in by_seed.values() or ([],)])
+    values = _means([claim.rule.values(each) for each in by_seed or ([],)])
     outcome = _outcome(claim, effects, interval)
     return Decision(claim, attack, outcome, effects, interval, values)
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
-from veilmap.metrics.rows import FigureRow
+from veilmap.metrics.rows import FigureRow, HasFigures
 
 Where = Mapping[str, Any]
+Row = TypeVar("Row", bound=HasFigures)
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def agreeing(rows: Sequence[SweepRow], where: Where) -> list[SweepRow]:
     ]
 
 
-def numbers(rows: Sequence[SweepRow], figure: str) -> list[float]:
+def numbers(rows: Sequence[HasFigures], figure: str) -> list[float]:
     """The figure of each row that has it."""
     values = (row.figure(figure) for row in rows)
     return [value for value in values if value is not None]
@@ -59,6 +60,14 @@ def mean(rows: Sequence[SweepRow], figure: str) -> float | None:
     """Over the rows that have the figure; None if none has."""
     values = numbers(rows, figure)
     return fmean(values) if values else None
+
+
+def by_value(rows: Sequence[Row], key: str) -> dict[Any, list[Row]]:
+    """The rows by what they have under a key, in their order."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.value(key), []).append(row)
+    return found
 
 
 def values(rows: Sequence[SweepRow], key: str) -> list[Any]:
