@@ -94,9 +94,9 @@ def remove_parts(folder: Path, of: str | None = None) -> None:
     remove(part for part in parts if _PART.fullmatch(part.name))
 
 
-def write_json(path: Path, content: dict[str, Any], mode: int = OPEN) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write indented JSON with a final line feed; NaN and infinity are not JSON and an error."""
-    write_whole(path, json_bytes(content), mode)
+    write_whole(path, json_bytes(content))
 
 
 def json_bytes(content: dict[str, Any]) -> bytes:

@@ -1,5 +1,5 @@
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
 import numpy as np
@@ -173,7 +173,7 @@ NEVER_FOUND = {
 def test_an_attack_that_finds_nothing_has_scores():
     truth, start_s = a_day()
     nothing = scored(truth, [NOWHERE] * 4, start_s=start_s)
-    assert {name for name, value in nothing.as_dict().items() if value is None} == NEVER_FOUND
+    assert {name for name, value in vars(nothing).items() if value is None} == NEVER_FOUND
     assert (nothing.diverged_share, nothing.recall_100m, nothing.places) == (1, 0, ())
 
 
@@ -191,13 +191,13 @@ def test_an_attack_that_is_always_outside_keeps_its_median_distance():
 def test_no_rounds_have_scores(found_m):
     nothing = scored([], found_m)
     assert nothing == Scores(rounds=0)
-    assert set(nothing.as_dict().values()) == {0, None, ()}
+    assert set(vars(nothing).values()) == {0, None, ()}
 
 
 def test_scores_are_json_without_true_positions():
     secret = (123.456, 765.432)
     found = scored([at(secret, secret)], [(130, 700)])
-    text = json.dumps(found.as_dict(), allow_nan=False)
+    text = json.dumps(asdict(found), allow_nan=False)
     assert json.loads(text)["places"][0]["xy_m"] == [130, 700]
     assert "123.45" not in text
     assert "765.43" not in text

@@ -41,5 +41,3 @@ def test_keys_go_before_the_figures_of_a_row():
     row = SweepRow({"name": "a", "seed": 3}, make_row("dlg", seed=0, emd_paper=7.0))
     assert (row.value("seed"), row.figure("emd_paper"), row.value("attack")) == (3, 7.0, "dlg")
     assert row.figure("attack") is row.figure("nothing") is None
-    assert row.as_dict()["seed"] == 3
-    assert row.as_dict()["emd_paper"] == 7.0

@@ -40,7 +40,8 @@ def timeless(figures):
     """All rows of all tables but for the seconds."""
     tables = ("runs", "rounds", "training", "gradient")
     return {
-        table: [{**row.as_dict(), "seconds": 0} for row in figures.rows(table)] for table in tables
+        table: [{**row.row.as_dict(), **row.keys, "seconds": 0} for row in figures.rows(table)]
+        for table in tables
     }
 
 

@@ -127,11 +127,15 @@ def of_sweep(folder: Path, swept: Any) -> Figures:
             }
             for verdict in verdicts
         ),
-        "rounds": columns(row.as_dict() for row in swept.figures.rows("rounds")),
-        "training": columns(row.as_dict() for row in swept.figures.rows("training")),
-        "gradient": columns(row.as_dict() for row in swept.figures.rows("gradient")),
+        "rounds": columns(map(_with_keys, swept.figures.rows("rounds"))),
+        "training": columns(map(_with_keys, swept.figures.rows("training"))),
+        "gradient": columns(map(_with_keys, swept.figures.rows("gradient"))),
         "kept": columns(_kept(result) for _, result in swept.figures.runs),
     }
+
+
+def _with_keys(row: Any) -> Figures:
+    return {**row.row.as_dict(), **row.keys}
 
 
 def _kept(result: Any) -> Figures:

@@ -1,7 +1,7 @@
 """What a location attack on one user comes to, in figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -93,10 +93,6 @@ class Scores:
             for name, value in vars(self).items()
             if isinstance(value, float) and not isfinite(value)
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """All figures as plain values, ready for JSON."""
-        return asdict(self)
 
     def figures(self) -> dict[str, Any]:
         """All but the places, which are positions."""

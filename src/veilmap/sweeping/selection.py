@@ -31,10 +31,6 @@ class SweepRow:
         is_known = isinstance(value, int | float) and isfinite(value)
         return float(value) if is_known else None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Flat; a key goes before a figure of the same name."""
-        return {**(self.row.as_dict() if self.row else {}), **self.keys}
-
 
 def chosen(rows: Sequence[SweepRow], where: Where) -> list[SweepRow]:
     """The rows whose keys have these values; a list allows each of its values."""
