@@ -51,6 +51,14 @@ def out_of_range(what: str, demand: str, value: object) -> UserError:
     return UserError(f"{what} must be {demand}, got {shown(value)}")
 
 
+def too_low(least: int, kind: type[int | float] = float, /, **values: float) -> Iterator[UserError]:
+    """An error for each value below ``least``; with ``int``, or that is no whole number."""
+    demand = f"a whole number of at least {least}" if kind is int else f"at least {least}"
+    for name, value in values.items():
+        if not ((kind is float or isinstance(value, int)) and value >= least):
+            yield out_of_range(name, demand, value)
+
+
 def cannot_write(what: object, error: OSError, way_out: str) -> UserError:
     """The error for a failed write, whichever layer of the program met it."""
     return UserError(f"cannot write {what}: {error.strerror or error}; {way_out}")

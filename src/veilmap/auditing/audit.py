@@ -14,7 +14,7 @@ from veilmap.auditing.panel import panel
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.redaction import without_people
 from veilmap.auditing.settings import AuditSettings
-from veilmap.errors import UserError, refuse_several
+from veilmap.errors import refuse, refuse_several, too_low
 from veilmap.experiments.pool import all_jobs
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress, run_trials
@@ -65,8 +65,8 @@ def audit(
         UserError: a setting or the data do not allow it, or the baseline fails.
     """
     refuse_several("audit", settings=settings, keywords=keywords)
-    if jobs is not None and jobs < 1:
-        raise UserError(f"jobs must be at least 1, got {jobs}")
+    if jobs is not None:
+        refuse(too_low(1, jobs=jobs))
     if tiles is not None:
         tile_origin(tiles)  # refuses now what the report would refuse after all trials
     settings = settings or AuditSettings.of(**keywords)

@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.methods import METHODS
 from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask, AuditTraining
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, too_low
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
 from veilmap.settings import ONE_OR_MORE
@@ -60,9 +60,7 @@ class Question:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        for name in ("seeds", "targets", "every"):
-            if getattr(self, name) < 1:
-                yield out_of_range(name, "at least 1", getattr(self, name))
+        yield from too_low(1, seeds=self.seeds, targets=self.targets, every=self.every)
         for name in ("max_rmse_loss_db", "min_home_error_m"):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value >= 0):

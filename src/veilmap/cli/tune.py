@@ -7,7 +7,7 @@ from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import TaskOptions, TestOptions, TrainingOptions
-from veilmap.errors import UserError, out_of_range
+from veilmap.errors import UserError, refuse, too_low
 from veilmap.federation.plan import Training
 from veilmap.files import write_whole
 from veilmap.model.network import Initialisation, Network
@@ -45,8 +45,7 @@ def tune_(
         initialisation: initialisation of the networks' weights.
         config: settings file (TOML); options on the command line override it.
     """
-    if trials < 1:
-        raise out_of_range("trials", "at least 1", trials)
+    refuse(too_low(1, trials=trials))
     if out.is_dir():
         raise UserError(f"{out} is a folder; name a file for --out, such as {out / 'tuned.toml'}")
     measurements = read_and_say(data, source.columns, source.reading)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veilmap.defences.gaussian import composed, delta_faults, epsilon_of, mu_of
 from veilmap.defences.step import Figures, Turn
-from veilmap.errors import Checked, UserError, out_of_range
+from veilmap.errors import Checked, UserError, out_of_range, too_low
 from veilmap.model.network import Floats
 
 # Where the noise is still a float32 and the accounting exact.
@@ -56,8 +56,7 @@ class DifferentialPrivacy(Checked):
         for what, value in {**given, "clip": self.clip}.items():
             if value is not None and not _LEAST <= value <= _MOST:
                 yield out_of_range(what, f"from {_LEAST:g} to {_MOST:g}", value)
-        if not (isinstance(self.rounds, int) and self.rounds >= 1):
-            yield out_of_range("rounds", "a whole number of at least 1", self.rounds)
+        yield from too_low(1, int, rounds=self.rounds)
         if self.true_epsilon is None and self.rounds != 1:
             yield UserError(
                 f"rounds counts only with true_epsilon, got {self.rounds}; a nominal epsilon is "

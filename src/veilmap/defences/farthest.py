@@ -14,7 +14,7 @@ from veilmap.defences.clustering.grouping import (
     grouping_faults,
 )
 from veilmap.defences.step import Figures, Turn
-from veilmap.errors import Checked, UserError, out_of_range
+from veilmap.errors import Checked, UserError, too_low
 from veilmap.local_data import LocalData
 
 
@@ -65,8 +65,7 @@ class FarthestBatch(Checked):
 
     def _faults(self) -> Iterator[UserError]:
         yield from grouping_faults(self.eps_m, self.min_points, self.noise)
-        if not (isinstance(self.num, int) and self.num >= 1):
-            yield out_of_range("num", "a whole number of at least 1", self.num)
+        yield from too_low(1, int, num=self.num)
 
 
 def _ranks(batch: LocalData, groups: Groups) -> Indices:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from veilmap.defences.step import Figures, PointStep, Source, Turn
-from veilmap.errors import Checked, UserError, out_of_range, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, too_low, unknown_choice
 from veilmap.local_data import LocalData
 
 
@@ -46,8 +46,7 @@ class GanObfuscation(Checked):
             yield out_of_range("rho", "from 0 (private) to 1 (useful)", self.rho)
         if self.learns_from not in get_args(Source):
             yield unknown_choice("learns_from", self.learns_from, get_args(Source))
-        if self.max_steps < 1:
-            yield out_of_range("max_steps", "at least 1", self.max_steps)
+        yield from too_low(1, max_steps=self.max_steps)
 
     def learn(self, people: Mapping[str, LocalData], turn: Turn) -> tuple[PointStep, Figures]:
         """Train both networks; ``gan_rested`` is 1 if their losses came to rest in time."""

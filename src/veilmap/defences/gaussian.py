@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtri
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, too_low
 
 MAX = 1e12  # beyond, the 16 digits of ε no longer say what δ is
 _TINY = 1e-300
@@ -47,8 +47,7 @@ def mu_of(epsilon: float, delta: float) -> float:
 
 def composed(mu: float, rounds: int) -> float:
     """μ of several rounds together, exactly: μ√T (Dong, Roth & Su 2022)."""
-    if not rounds >= 1:
-        raise out_of_range("rounds", "at least 1", rounds)
+    refuse(too_low(1, rounds=rounds))
     return mu * math.sqrt(rounds)
 
 

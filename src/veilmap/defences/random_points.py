@@ -9,7 +9,7 @@ import numpy as np
 from veilmap.defences.clustering.dbscan import number_faults
 from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.step import Figures, LooksAt, Turn
-from veilmap.errors import Checked, UserError, out_of_range, shown
+from veilmap.errors import Checked, UserError, shown, too_low
 from veilmap.local_data import LocalData
 
 
@@ -60,7 +60,7 @@ class RandomPoints(Checked):
                 "give one of num, how many points, and eps_m, as many as diverse would keep; "
                 f"got {shown(self.num)} and {shown(self.eps_m)}"
             )
-        if self.num is not None and not (isinstance(self.num, int) and self.num >= 1):
-            yield out_of_range("num", "a whole number of at least 1", self.num)
+        if self.num is not None:
+            yield from too_low(1, int, num=self.num)
         if self.eps_m is not None:
             yield from number_faults(self.eps_m, min_points=1)

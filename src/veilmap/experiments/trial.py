@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Literal
 
 from veilmap.area import Area
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, refuse, too_low
 from veilmap.measurements import Measurements
 from veilmap.settings import plain
 from veilmap.study.attack_settings import AttackSettings
@@ -32,10 +32,7 @@ class SameRound:
     times: int = 1
 
     def __post_init__(self) -> None:
-        numbers = {"the round's number": self.number, "times": self.times}
-        refuse(
-            out_of_range(name, "at least 1", value) for name, value in numbers.items() if value < 1
-        )
+        refuse(too_low(1, **{"the round's number": self.number, "times": self.times}))
 
     def apply(self, prepared: Prepared) -> Prepared:
         """The same footing with these rounds alone."""

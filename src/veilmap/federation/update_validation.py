@@ -9,7 +9,7 @@ import numpy as np
 
 from veilmap.defences.declarations import noise_std
 from veilmap.defences.step import Step
-from veilmap.errors import out_of_range
+from veilmap.errors import out_of_range, refuse, too_low
 from veilmap.federation.map_family import Arrays
 from veilmap.model.network import Network
 from veilmap.wording import counted
@@ -44,8 +44,7 @@ class UpdateLimits:
     def __post_init__(self) -> None:
         if not self.most_norm > 0:
             raise out_of_range("most_norm", "above 0", self.most_norm)
-        if self.most_points < 1:
-            raise out_of_range("most_points", "at least 1", self.most_points)
+        refuse(too_low(1, most_points=self.most_points))
 
     def refusal(self, message: Arrays, n: int, state: Arrays) -> Refusal | None:
         """Of a message made from n_t^k points of a state; None if it is taken."""

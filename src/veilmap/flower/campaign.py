@@ -7,7 +7,7 @@ from math import isfinite
 
 from veilmap.area import Area
 from veilmap.defences.defence import Defence
-from veilmap.errors import Checked, UserError, fault_of, out_of_range
+from veilmap.errors import Checked, UserError, fault_of, out_of_range, too_low
 from veilmap.federation.plan import Plan, Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.geo import Projection
@@ -64,8 +64,7 @@ class Campaign(Checked):
             yield out_of_range("rounds", f"from 1 to {MOST_ROUNDS:,}", self.rounds)
         if not isfinite(self.label_offset_dbm):
             yield out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
-        if self.seed < 0:
-            yield out_of_range("seed", "at least 0", self.seed)
+        yield from too_low(0, seed=self.seed)
         if self.secure_aggregation and self.training.aggregation != "mean":
             yield UserError(
                 f"--aggregation {self.training.aggregation} compares single updates, and under "

@@ -9,7 +9,7 @@ from veilmap.defences.combinations import combination_faults
 from veilmap.defences.declarations import acts_on_points, covers_positions, fixed_size, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
 from veilmap.defences.step import Step
-from veilmap.errors import Checked, UserError, fault_of, out_of_range
+from veilmap.errors import Checked, UserError, fault_of, out_of_range, too_low
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.secure.roster import FEWEST
@@ -68,8 +68,7 @@ class Minimum(Checked):
                 yield out_of_range(f"minimum.{name}", "at least 1", getattr(self, name))
         if not 0 < self.learning_rate < inf:
             yield out_of_range("minimum.learning_rate", "above 0", self.learning_rate)
-        if self.nodes < FEWEST:
-            yield out_of_range("minimum.nodes", f"at least {FEWEST}", self.nodes)
+        yield from too_low(FEWEST, **{"minimum.nodes": self.nodes})
         if self.epsilon is not None and not 0 < self.epsilon < inf:
             yield out_of_range("minimum.epsilon", "above 0", self.epsilon)
         yield from delta_faults(self.delta)

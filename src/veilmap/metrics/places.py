@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, too_low
 from veilmap.metrics.hours import Hours
 from veilmap.metrics.weighted_points import Points, Weights, as_arrays, point_set_faults
 from veilmap.wording import counted
@@ -167,5 +167,4 @@ def _faults(
         yield UserError(f"hours must be one per point, got {len(hours):,} for {points}")
     if not (isfinite(radius_m) and radius_m > 0):
         yield out_of_range("radius_m", "above 0 metres", radius_m)
-    if most < 1:
-        yield out_of_range("most", "at least 1", most)
+    yield from too_low(1, most=most)

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, refuse, too_low
 from veilmap.metrics.weighted_points import (
     Points,
     Weights,
@@ -146,8 +146,7 @@ def _reorder(rows: NDArray[Value], order: NDArray[np.intp]) -> NDArray[Value]:
 def _faults(
     sets: Sequence[Points], weights: Sequence[Weights], projections: int
 ) -> Iterator[UserError]:
-    if projections < 1:
-        yield out_of_range("projections", "at least 1", projections)
+    yield from too_low(1, projections=projections)
     if not sets:
         yield UserError("EMD needs at least one set of points, got none")
     yield from point_set_faults(sets, weights)

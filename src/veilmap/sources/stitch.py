@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import Checked, UserError, out_of_range
+from veilmap.errors import Checked, UserError, out_of_range, too_low
 from veilmap.faults import Fault
 from veilmap.geo import EARTH_RADIUS_M, Floats, distance_m
 from veilmap.measurements import by_size, find_cell, sound_rows
@@ -46,10 +46,8 @@ class Stitching(Checked):
     def _faults(self) -> Iterator[UserError]:
         if not 0 <= self.distance_m < np.inf:
             yield out_of_range("distance_m", "at least 0 metres and finite", self.distance_m)
-        if self.min_weeks < 1:
-            yield out_of_range("min_weeks", "at least 1", self.min_weeks)
-        if not self.min_per_week >= 0:
-            yield out_of_range("min_per_week", "at least 0", self.min_per_week)
+        yield from too_low(1, min_weeks=self.min_weeks)
+        yield from too_low(0, min_per_week=self.min_per_week)
 
 
 @dataclass(frozen=True)

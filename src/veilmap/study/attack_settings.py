@@ -22,7 +22,7 @@ from veilmap.attacks.gradient_matching.starts import (
 )
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
-from veilmap.errors import Checked, UserError, out_of_range, refuse, shown
+from veilmap.errors import Checked, UserError, refuse, shown, too_low
 from veilmap.settings import group, parse
 from veilmap.study.attack_notation import Methods, method_name, methods_of
 
@@ -129,10 +129,8 @@ class Who:
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        if self.every < 1:
-            yield out_of_range("every", "at least 1", self.every)
-        if self.seed < 0:
-            yield out_of_range("seed", "at least 0", self.seed)
+        yield from too_low(1, every=self.every)
+        yield from too_low(0, seed=self.seed)
         if self.secure_aggregation and self.target is not None:
             yield UserError(
                 "under secure aggregation the server sees no single user's update; leave out "

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
-from veilmap.errors import Checked, UserError, fault_of, out_of_range, refuse, unknown_choice
+from veilmap.errors import (
+    Checked,
+    UserError,
+    fault_of,
+    out_of_range,
+    refuse,
+    too_low,
+    unknown_choice,
+)
 from veilmap.federation.map_family import MapFamily, papers_network
 from veilmap.federation.plan import Training, aggregation_faults
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
@@ -75,8 +83,7 @@ class Task(Checked):
             yield out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
         if self.area is not None:
             yield from box_faults("area", self.area)
-        if self.seed < 0:
-            yield out_of_range("seed", "at least 0", self.seed)
+        yield from too_low(0, seed=self.seed)
 
     def family(self, network: Network) -> MapFamily:
         """The kind of map; ``network`` has the layers of the paper's."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from veilmap.errors import Checked, UserError, out_of_range, refuse
+from veilmap.errors import Checked, UserError, refuse, too_low
 from veilmap.settings import load_toml, parse
 from veilmap.study.configuration import OneConfiguration
 from veilmap.sweeping.claims import Claim, claim_of
@@ -41,8 +41,7 @@ class Data(Checked):
     area_of: tuple[str, ...] = ("all",)
 
     def _faults(self) -> Iterator[UserError]:
-        if self.cell_rank < 1:
-            yield out_of_range("data.cell_rank", "at least 1", self.cell_rank)
+        yield from too_low(1, **{"data.cell_rank": self.cell_rank})
         if not self.area_of:
             yield UserError("data.area_of is empty; name a role, or leave it out for all")
 
@@ -96,10 +95,9 @@ class Runs(Checked):
                 yield UserError(
                     f"runs.over.{name} has a table without a name; write {{ name = {{ … }} }}"
                 )
-        if self.times < 1:
-            yield out_of_range("runs.times", "at least 1", self.times)
-        if self.only_round is not None and self.only_round < 1:
-            yield out_of_range("runs.only_round", "at least 1", self.only_round)
+        yield from too_low(1, **{"runs.times": self.times})
+        if self.only_round is not None:
+            yield from too_low(1, **{"runs.only_round": self.only_round})
 
 
 @dataclass(frozen=True)

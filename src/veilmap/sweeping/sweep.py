@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from veilmap.errors import out_of_range
+from veilmap.errors import refuse, too_low
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress, run_trials
 from veilmap.experiments.store import TrialStore
@@ -23,8 +23,7 @@ from veilmap.wording import counted
 
 def seeds_of(count: int, quick: bool) -> range:
     """So many seeds from 0; one for a quick sweep."""
-    if count < 1:
-        raise out_of_range("seeds", "at least 1", count)
+    refuse(too_low(1, seeds=count))
     return range(1 if quick else count)
 
 

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from veilmap.attacks.attack import AttackInput, reads_dense
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import Checked, UserError, out_of_range, unknown_choice
+from veilmap.errors import Checked, UserError, out_of_range, too_low, unknown_choice
 
 LinearisationName = Literal["before", "middle", "after", "path"]
 SignName = Literal["one", "both"]
@@ -45,16 +45,14 @@ class Heatmap(Checked):
     reads = staticmethod(reads_dense)
 
     def _faults(self) -> Iterator[UserError]:
-        if self.grid_cells < 4:
-            yield out_of_range("grid_cells", "at least 4", self.grid_cells)
+        yield from too_low(4, grid_cells=self.grid_cells)
         if not 0 < self.finest_m < inf:
             yield out_of_range("finest_m", "above 0 metres", self.finest_m)
         for name, kind in (("linearise", LinearisationName), ("sign", SignName)):
             choices = (*get_args(kind), "auto")
             if getattr(self, name) not in choices:
                 yield unknown_choice(name, getattr(self, name), choices)
-        if not self.close >= 1:
-            yield out_of_range("close", "at least 1", self.close)
+        yield from too_low(1, close=self.close)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update; users who started from the same weights share a grid."""

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from veilmap.defences.clustering.box_trees import BoxTrees, Floats, count_pairs
 from veilmap.defences.clustering.square_grid import OFFSETS, OFFSETS_ONE_WAY, SquareGrid
-from veilmap.errors import UserError, out_of_range, refuse
+from veilmap.errors import UserError, out_of_range, refuse, too_low
 
 Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]
@@ -124,5 +124,4 @@ def number_faults(eps_m: float, min_points: int) -> Iterator[UserError]:
     """What is wrong with the two numbers of DBSCAN."""
     if not (np.isfinite(eps_m) and eps_m > 0):
         yield out_of_range("eps_m", "a finite number of metres above 0", eps_m)
-    if not (isinstance(min_points, int) and min_points >= 1):
-        yield out_of_range("min_points", "a whole number of at least 1", min_points)
+    yield from too_low(1, int, min_points=min_points)

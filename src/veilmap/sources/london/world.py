@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import Checked, UserError, out_of_range
+from veilmap.errors import Checked, UserError, out_of_range, too_low
 from veilmap.geo import EARTH_RADIUS_M, LocalPlane
 
 TOP_CELL = 455
@@ -128,8 +128,7 @@ class London(Checked):
         if not 2 <= contributors <= self.background_files:
             demand = f"at least 2 and at most {self.background_files} more than the habits"
             yield out_of_range("candidates", demand, self.candidates)
-        if self.rows_per_user_file < 4:
-            yield out_of_range("rows_per_user_file", "at least 4", self.rows_per_user_file)
+        yield from too_low(4, rows_per_user_file=self.rows_per_user_file)
         if not 4 <= self.background_rows / max(self.background_files, 1) <= 70:
             demand = "4 to 70 per background file on average"
             yield out_of_range("cell_rows", demand, self.cell_rows)
