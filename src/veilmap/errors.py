@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _LONGEST_SHOWN = 80
 _MOST_TOLD = 8
@@ -44,6 +44,12 @@ def shown(value: object) -> str:
 def unknown_choice(what: str, value: object, choices: Iterable[str]) -> UserError:
     """The error for a name that is not one of the choices."""
     return UserError(f"unknown {what} {shown(value)}; choose one of: {', '.join(choices)}")
+
+
+def not_among(what: str, value: object, choices: Collection[str]) -> Iterator[UserError]:
+    """An error if a name is not one of the choices."""
+    if value not in choices:
+        yield unknown_choice(what, value, choices)
 
 
 def out_of_range(what: str, demand: str, value: object) -> UserError:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from veilmap.errors import Checked, UserError, out_of_range, shown, unknown_choice
+from veilmap.errors import Checked, UserError, not_among, out_of_range, shown
 from veilmap.local_data import LocalData, Round
 from veilmap.measurements import Measurements
 from veilmap.streams import stream
@@ -133,8 +133,7 @@ class Split(Checked):
     burst_gap_s: float = 300.0
 
     def _faults(self) -> Iterator[UserError]:
-        if self.split not in SPLITS:
-            yield unknown_choice("split", self.split, SPLITS)
+        yield from not_among("split", self.split, SPLITS)
         if not 0 < self.test_share < 1:
             yield out_of_range("test_share", "above 0 and below 1", self.test_share)
         if not self.burst_gap_s > 0:

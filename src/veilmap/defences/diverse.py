@@ -15,7 +15,7 @@ from veilmap.defences.clustering.grouping import (
     grouping_faults,
 )
 from veilmap.defences.step import Figures, Moves, Turn
-from veilmap.errors import Checked, UserError, out_of_range, shown, unknown_choice
+from veilmap.errors import Checked, UserError, not_among, out_of_range, shown
 from veilmap.local_data import LocalData
 
 CentreRule = Literal["nearest", "mean"]
@@ -90,8 +90,7 @@ class DiverseBatch(Checked):
         yield from grouping_faults(self.eps_m, self.min_points, self.noise)
         if self.size is not None and not (isinstance(self.size, int) and self.size >= 1):
             yield out_of_range("size", "a whole number of at least 1, or None", self.size)
-        if self.centre not in get_args(CentreRule):
-            yield unknown_choice("centre", self.centre, get_args(CentreRule))
+        yield from not_among("centre", self.centre, get_args(CentreRule))
         if self.centre == "mean" and self.size is not None:
             yield UserError(
                 f"size must be None with centre 'mean', got {shown(self.size)}; a mean is not a "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from veilmap.defences.step import Figures, PointStep, Source, Turn
-from veilmap.errors import Checked, UserError, out_of_range, too_low, unknown_choice
+from veilmap.errors import Checked, UserError, not_among, out_of_range, too_low
 from veilmap.local_data import LocalData
 
 
@@ -44,8 +44,7 @@ class GanObfuscation(Checked):
     def _faults(self) -> Iterator[UserError]:
         if not 0 <= self.rho <= 1:
             yield out_of_range("rho", "from 0 (private) to 1 (useful)", self.rho)
-        if self.learns_from not in get_args(Source):
-            yield unknown_choice("learns_from", self.learns_from, get_args(Source))
+        yield from not_among("learns_from", self.learns_from, get_args(Source))
         yield from too_low(1, max_steps=self.max_steps)
 
     def learn(self, people: Mapping[str, LocalData], turn: Turn) -> tuple[PointStep, Figures]:

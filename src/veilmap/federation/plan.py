@@ -9,7 +9,7 @@ from veilmap.area import Area
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
-from veilmap.errors import Checked, UserError, out_of_range, refuse, unknown_choice
+from veilmap.errors import Checked, UserError, not_among, out_of_range, refuse
 from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, Average
 from veilmap.federation.map_family import MapFamily, dense_network
 from veilmap.federation.robust import Gathered, median, trimmed_mean
@@ -59,8 +59,7 @@ class Training(Checked):
             yield out_of_range("learning_rate", "a number above 0", self.learning_rate)
         if not 0 < self.fraction <= 1:
             yield out_of_range("fraction", "above 0 and at most 1", self.fraction)
-        if self.aggregation not in AGGREGATIONS:
-            yield unknown_choice("aggregation", self.aggregation, AGGREGATIONS)
+        yield from not_among("aggregation", self.aggregation, AGGREGATIONS)
         if not 0 < self.trimmed_share < 0.5:
             yield out_of_range("trimmed_share", "above 0 and below 0.5", self.trimmed_share)
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.errors import Checked, UserError, out_of_range, unknown_choice
+from veilmap.errors import Checked, UserError, not_among, out_of_range, unknown_choice
 from veilmap.streams import stream
 
 INPUTS = 2  # the position (x, y)
@@ -62,8 +62,7 @@ class Network(Checked):
                 f"a network of {self.size:,} weights is too large for a phone; "
                 f"keep it under {MAX_WEIGHTS:,} with smaller hidden layers"
             )
-        if self.initialisation not in get_args(Initialisation):
-            yield unknown_choice("initialisation", self.initialisation, get_args(Initialisation))
+        yield from not_among("initialisation", self.initialisation, get_args(Initialisation))
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
-from veilmap.errors import (
-    Checked,
-    UserError,
-    fault_of,
-    out_of_range,
-    refuse,
-    too_low,
-    unknown_choice,
-)
+from veilmap.errors import Checked, UserError, fault_of, not_among, out_of_range, refuse, too_low
 from veilmap.federation.map_family import MapFamily, papers_network
 from veilmap.federation.plan import Training, aggregation_faults
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
@@ -74,11 +66,9 @@ class Task(Checked):
         # What is wrong with layers depends on the others, which are settings of their own.
         if self.network_values is None:
             yield from fault_of(self.family, Network())
-        if self.scaler not in ("area", "fitted"):
-            yield unknown_choice("scaler", self.scaler, ("area", "fitted"))
+        yield from not_among("scaler", self.scaler, ("area", "fitted"))
         if isinstance(self.label_offset_dbm, str):
-            if self.label_offset_dbm not in ("mean", "none"):
-                yield unknown_choice("label_offset_dbm", self.label_offset_dbm, ("mean", "none"))
+            yield from not_among("label_offset_dbm", self.label_offset_dbm, ("mean", "none"))
         elif not isfinite(self.label_offset_dbm):
             yield out_of_range("label_offset_dbm", "a finite number", self.label_offset_dbm)
         if self.area is not None:

@@ -8,7 +8,7 @@ from veilmap.attacks.attack import AttackInput, not_positive, reads_gradients
 from veilmap.attacks.gradient_matching.optimisers import OPTIMISERS, OptimiserName
 from veilmap.attacks.gradient_matching.starts import PreviousResult, RandomStarts, Start
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import Checked, UserError, unknown_choice
+from veilmap.errors import Checked, UserError, not_among
 from veilmap.model.device import DeviceName
 
 # An update takes weights and gradient in float64, 2.3 MB for the paper's network; a GPU has memory
@@ -57,12 +57,9 @@ class Dlg(Checked):
     reads = staticmethod(reads_gradients)
 
     def _faults(self) -> Iterator[UserError]:
-        if self.optimiser not in OPTIMISERS:
-            yield unknown_choice("optimiser", self.optimiser, OPTIMISERS)
-        if self.weights not in ("before", "after"):
-            yield unknown_choice("weights", self.weights, ("before", "after"))
-        if self.precision not in get_args(PrecisionName):
-            yield unknown_choice("precision", self.precision, get_args(PrecisionName))
+        yield from not_among("optimiser", self.optimiser, OPTIMISERS)
+        yield from not_among("weights", self.weights, ("before", "after"))
+        yield from not_among("precision", self.precision, get_args(PrecisionName))
         yield from not_positive(
             learning_rate=self.learning_rate,
             max_iterations=self.max_iterations,

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from veilmap.attacks.attack import AttackInput, reads_dense
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.errors import Checked, UserError, out_of_range, too_low, unknown_choice
+from veilmap.errors import Checked, UserError, not_among, out_of_range, too_low
 
 LinearisationName = Literal["before", "middle", "after", "path"]
 SignName = Literal["one", "both"]
@@ -50,8 +50,7 @@ class Heatmap(Checked):
             yield out_of_range("finest_m", "above 0 metres", self.finest_m)
         for name, kind in (("linearise", LinearisationName), ("sign", SignName)):
             choices = (*get_args(kind), "auto")
-            if getattr(self, name) not in choices:
-                yield unknown_choice(name, getattr(self, name), choices)
+            yield from not_among(name, getattr(self, name), choices)
         yield from too_low(1, close=self.close)
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.defences.clustering.dbscan import NOISE, dbscan, number_faults
-from veilmap.errors import UserError, unknown_choice
+from veilmap.errors import UserError, not_among
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -77,8 +77,7 @@ def grouped(xy_m: Floats, eps_m: float, min_points: int, noise: Noise) -> Groups
 def grouping_faults(eps_m: float, min_points: int, noise: str) -> Iterator[UserError]:
     """What is wrong with the settings of ``grouped``."""
     yield from number_faults(eps_m, min_points)
-    if noise not in get_args(Noise):
-        yield unknown_choice("noise", noise, get_args(Noise))
+    yield from not_among("noise", noise, get_args(Noise))
 
 
 # Number of noise points, number of clusters → the group of each noise point.
