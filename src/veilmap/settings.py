@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, ClassVar, TypeVar, cast, get_type_hints
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from veilmap.errors import UserError, shown, together, warn_renamed
@@ -46,6 +46,12 @@ def with_new_names(kind: Any, values: Any) -> Any:
             warn_renamed(f"the setting {old}", name)
         found[name] = with_new_names(hints.get(name), value)
     return found
+
+
+class NamesMayBeNumbers:
+    """For dataclasses with the name of a user or a cell, which a file may write as a number."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
 
 # Of a field that takes several values: one text or number is a list of one.

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated, ClassVar
-
-from pydantic import ConfigDict
+from typing import Annotated
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.methods import METHODS
@@ -13,7 +11,7 @@ from veilmap.auditing.base import AuditDlg, AuditHeatmap, AuditSplit, AuditTask,
 from veilmap.errors import UserError, out_of_range, refuse, too_low
 from veilmap.federation.plan import Training
 from veilmap.rounds import Split
-from veilmap.settings import ONE_OR_MORE
+from veilmap.settings import ONE_OR_MORE, NamesMayBeNumbers
 from veilmap.study.attack_notation import Methods, methods_of
 from veilmap.study.attack_settings import AttackSettings, Who
 from veilmap.study.configuration import Configurations, configurations_of
@@ -21,7 +19,7 @@ from veilmap.study.settings import RunSettings, SettingsFile, Task
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(NamesMayBeNumbers):
     """What the audit compares, attacks and recommends.
 
     Attributes:
@@ -39,9 +37,6 @@ class Question:
         min_home_error_m: smallest acceptable home error of a recommended configuration, in metres.
         tower: latitude and longitude of the cell tower, to show it on the map.
     """
-
-    # A user may be named by a number.
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     configurations: Configurations = ()
     gan: bool = False

@@ -2,19 +2,16 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
-
-from pydantic import ConfigDict
 
 from veilmap.errors import UserError
 from veilmap.flower.minimum import Minimum
-from veilmap.settings import load_toml, parse
+from veilmap.settings import NamesMayBeNumbers, load_toml, parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 
 
 @dataclass(frozen=True)
-class NodeSettings:
+class NodeSettings(NamesMayBeNumbers):
     """A node's paths and addresses; paths are relative to its file.
 
     Attributes:
@@ -26,9 +23,6 @@ class NodeSettings:
         folder: folder for the ledger, the logs and Flower's files.
         seed: seed for reproducible studies; by default the node's own secret.
     """
-
-    # A user may be named by a number.
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     data: Path
     user: str | None = None

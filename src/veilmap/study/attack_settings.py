@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict
 
 from veilmap.attacks.attack import Attack, not_positive
 from veilmap.attacks.first_layer import FirstLayer
@@ -23,7 +22,7 @@ from veilmap.attacks.gradient_matching.starts import (
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
 from veilmap.errors import Checked, UserError, refuse, shown, too_low
-from veilmap.settings import group, parse
+from veilmap.settings import NamesMayBeNumbers, group, parse
 from veilmap.study.attack_notation import Methods, method_name, methods_of
 
 StartName = Literal["random", "grid", "previous", "centroid"]
@@ -103,7 +102,7 @@ class DlgSettings(Checked):
 
 
 @dataclass(frozen=True)
-class Who:
+class Who(NamesMayBeNumbers):
     """Who is attacked, and with which methods.
 
     Attributes:
@@ -114,9 +113,6 @@ class Who:
         every: attack every Nth round of the user, from the first; by default all.
         seed: seed of the random starts and baseline.
     """
-
-    # A user may be named by a number.
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     method: Methods = METHODS
     target: str | None = None

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-from pydantic import ConfigDict
+from typing import Annotated
 
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.step import LearnedStep, Step
 from veilmap.errors import UserError, fault_of, refuse
-from veilmap.settings import ONE_OR_MORE
+from veilmap.settings import ONE_OR_MORE, NamesMayBeNumbers
 from veilmap.strategy import as_text
 from veilmap.study.step_notation import Steps, as_tuple, parts_of, step_of
 
 
 @dataclass(frozen=True)
-class Protection:
+class Protection(NamesMayBeNumbers):
     """What phones do before they send.
 
     Attributes:
@@ -24,9 +22,6 @@ class Protection:
             farthest:eps_m=50,num=20 dp:epsilon=100. See docs/defences.md.
         defended: users whose phones apply them; by default all.
     """
-
-    # A user may be named by a number.
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     defence: Steps = ()
     defended: Annotated[tuple[str, ...], ONE_OR_MORE] = ()

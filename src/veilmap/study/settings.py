@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, PlainValidator
+from pydantic import PlainValidator
 
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.errors import Checked, UserError, fault_of, not_among, out_of_range, refuse, too_low
@@ -18,7 +18,7 @@ from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.notation import name_and_values, settings_of
 from veilmap.rounds import Split, parse_interval
-from veilmap.settings import group, parse
+from veilmap.settings import NamesMayBeNumbers, group, parse
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.protection import Protection
@@ -32,7 +32,7 @@ else:
 
 
 @dataclass(frozen=True)
-class Task(Checked):
+class Task(Checked, NamesMayBeNumbers):
     """What is learned, and the public constants of it.
 
     Attributes:
@@ -49,9 +49,6 @@ class Task(Checked):
             the training data's mean rounded to 1 dB in its place; ``none`` is the paper's setting.
         seed: root seed of all random streams.
     """
-
-    # A cell may be written as a number, which it mostly is.
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(coerce_numbers_to_str=True)
 
     cell: str | None = None
     map: MapSetting = "network"
