@@ -81,11 +81,7 @@ class Measurements:
         if missing:
             raise UserError(f"{source} lacks the columns {', '.join(sorted(missing))}")
         sound, faults = sound_rows(
-            frame,
-            source=source,
-            drop_invalid=drop_invalid,
-            passed_over=passed_over,
-            origin=origin,
+            frame, source=source, drop_invalid=drop_invalid, passed_over=passed_over, origin=origin
         )
         projection = _projection(sound, source)
         table = _with_metres(sound, projection)

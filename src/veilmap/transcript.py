@@ -274,10 +274,7 @@ def _checked_names(
     state, message = shapes[_STATE], {name: each[1:] for name, each in shapes[_MESSAGE].items()}
     if known is not None:  # else any shapes, but one row of each array for each user
         state = message = {name: list(shape) for name, shape in known.items()}
-    wanted = {
-        _STATE: state,
-        _MESSAGE: {name: [users, *shape] for name, shape in message.items()},
-    }
+    wanted = {_STATE: state, _MESSAGE: {name: [users, *shape] for name, shape in message.items()}}
     if shapes != wanted or not shapes[_MESSAGE]:
         raise UserError(
             f"{path.name} holds arrays of shapes {shapes}, but for "

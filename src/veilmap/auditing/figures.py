@@ -21,10 +21,7 @@ from veilmap.report.draw_whereabouts import draw_whereabouts
 
 _KINDS = ("tradeoff", "where", "rounds")
 # What the trade-off is drawn by, and how its axis reads.
-_TRADEOFFS = {
-    HOME_ERROR: "home error, m: up is private",
-    EMD: "EMD, √m: up is private",
-}
+_TRADEOFFS = {HOME_ERROR: "home error, m: up is private", EMD: "EMD, √m: up is private"}
 
 
 def write_figures(audit: Audit, folder: Path) -> None:

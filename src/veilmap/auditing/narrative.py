@@ -21,10 +21,7 @@ NEAR_M = 50.0
 FEW_ROWS, FEW_USERS, FEW_ROUNDS = 500, 2, 3
 # The figures that stand in for privacy: how they read, in sentences and as an axis.
 _READS = {HOME_ERROR: "home within", EMD: "EMD"}
-_AXIS = {
-    HOME_ERROR: "home error",
-    EMD: "the distance between true and found places (EMD)",
-}
+_AXIS = {HOME_ERROR: "home error", EMD: "the distance between true and found places (EMD)"}
 KNOWS = (
     "every update of every user, one by one, and the weights that it started from",
     "who sent it, in which round, and from how many points",

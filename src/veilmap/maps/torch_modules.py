@@ -127,10 +127,8 @@ def _refuse_batch_statistics(module: nn.Module) -> None:
 def _refuse_more_than_a_place(module: nn.Module) -> None:
     x = torch.tensor(_PLACES)
     with torch.no_grad():
-        together, alone = (
-            outputs(module, x),
-            torch.cat([outputs(module, row) for row in x[:, None]]),
-        )
+        together = outputs(module, x)
+        alone = torch.cat([outputs(module, row) for row in x[:, None]])
     if (together - alone).abs().max() > _TOLERANCE * (1 + together.abs().max()):
         raise UserError(
             "what the module gives for a position must depend on it alone, and in evaluation mode "

@@ -105,10 +105,7 @@ def _summed(
 
 
 def _cost_m(
-    xy_m: Points,
-    masses: NDArray[np.float64],
-    pairs: Sequence[Pair],
-    angles: NDArray[np.float64],
+    xy_m: Points, masses: NDArray[np.float64], pairs: Sequence[Pair], angles: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The cost of moving one set of a pair onto the other, summed over the directions."""
     along_m = np.multiply.outer(np.cos(angles), xy_m[:, 0])

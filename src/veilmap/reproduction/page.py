@@ -11,14 +11,7 @@ from struct import unpack
 
 from veilmap.report.frame import assets
 from veilmap.report.frame.frame import framed
-from veilmap.reproduction.board import (
-    EXPLAINED,
-    MARKS,
-    Board,
-    BoardLine,
-    counted_claims,
-    duration,
-)
+from veilmap.reproduction.board import EXPLAINED, MARKS, Board, BoardLine, counted_claims, duration
 from veilmap.sweeping.decision import ClaimOutcome
 from veilmap.wording import counted
 

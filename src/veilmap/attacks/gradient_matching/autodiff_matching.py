@@ -139,10 +139,7 @@ def _one_by_one(signal: Signal, trained: NamedTensors, x: Tensor) -> tuple[Tenso
         with torch.enable_grad():
             found = signal(trained, place)
             slopes = torch.autograd.grad(
-                found,
-                list(trained.values()),
-                create_graph=x.requires_grad,
-                materialize_grads=True,
+                found, list(trained.values()), create_graph=x.requires_grad, materialize_grads=True
             )
         rows.append(torch.cat([each.flatten() for each in slopes]))
         signals.append(found if x.requires_grad else found.detach())

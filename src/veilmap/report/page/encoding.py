@@ -65,12 +65,7 @@ def packed_raster(overlay: Overlay, low_dbm: float, high_dbm: float) -> dict[str
     share = np.clip((np.where(known, rsrp_dbm, low_dbm) - low_dbm) / (high_dbm - low_dbm), 0, 1)
     codes = np.where(known, 1 + np.round(share * _SHADES), 0).astype(np.uint8)
     rows, columns = codes.shape
-    return {
-        "box": overlay.box_deg,
-        "rows": rows,
-        "columns": columns,
-        "codes": _base64(codes),
-    }
+    return {"box": overlay.box_deg, "rows": rows, "columns": columns, "codes": _base64(codes)}
 
 
 def rounded_degrees(degrees: Iterable[float]) -> list[float]:

@@ -27,9 +27,7 @@ BURST_STEP_S = 3  # between the rows of a burst
 
 
 def simulate(
-    seed: int = 0,
-    world: Campus = Campus(),
-    watch: Callable[[Iterable[int]], Iterable[int]] = iter,
+    seed: int = 0, world: Campus = Campus(), watch: Callable[[Iterable[int]], Iterable[int]] = iter
 ) -> Measurements:
     """All measurements of the world; the same seed gives the same ones.
 
