@@ -101,12 +101,7 @@ def _square(vectors: Tensor) -> Tensor:
 
 def blocks_of(network: Network, rows: Tensor) -> list[Tensor]:
     """Flat vectors (updates, W) as blocks, without copying them."""
-    blocks, start = [], 0
-    for outputs, inputs in network.shapes:
-        middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
-        blocks += [rows[:, start:middle].reshape(len(rows), outputs, inputs), rows[:, middle:end]]
-        start = end
-    return blocks
+    return [block for layer in network.layers(rows) for block in layer]
 
 
 def of_updates(values: Tensor, some: Tensor | slice) -> Tensor:

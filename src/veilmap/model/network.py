@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ ACTIVATION_NAMES: tuple[ActivationName, ...] = get_args(ActivationName)
 
 Floats = NDArray[np.float32]
 MiniBatch = tuple[Floats, Floats]  # standardised positions, labels
-Real = TypeVar("Real", np.float32, np.float64)
+Vectors = TypeVar("Vectors", bound=Any)  # arrays or tensors
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,23 @@ class Network(Checked):
         """Two hidden layers, the first of ReLU: what compiled training and attacks are made for."""
         return len(self.hidden) == 2 and self.activations[0] == "relu"
 
-    def layers(self, weights: NDArray[Real]) -> list[tuple[NDArray[Real], NDArray[Real]]]:
-        """Views (W_l, b_l) into the flat vector: W_l row by row, then b_l, layer after layer."""
+    def layers(self, weights: Vectors) -> list[tuple[Vectors, Vectors]]:
+        """Views (W_l, b_l) into the flat vector: W_l row by row, then b_l, layer after layer.
+
+        Of several vectors, row by row, those of each; they may be tensors too.
+        """
         views, start = [], 0
         for outputs, inputs in self.shapes:
             middle, end = start + outputs * inputs, start + outputs * (inputs + 1)
-            views.append((weights[start:middle].reshape(outputs, inputs), weights[middle:end]))
+            matrix = weights[..., start:middle].reshape(*weights.shape[:-1], outputs, inputs)
+            views.append((matrix, weights[..., middle:end]))
             start = end
         return views
 
     def initialise(self, seed: int) -> Floats:
         """w_0 of Algorithm 1, line 3."""
         generator = stream(seed, "initialisation")
-        weights = np.zeros(self.size, np.float32)
+        weights: Floats = np.zeros(self.size, np.float32)
         for matrix, bias in self.layers(weights):
             outputs, inputs = matrix.shape
             if self.initialisation == "glorot":
