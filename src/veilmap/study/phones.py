@@ -1,7 +1,7 @@
 """What the defences did on all phones in all rounds, step by step."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from numbers import Real
 from statistics import fmean, median
 from typing import Any
@@ -50,10 +50,6 @@ class StepSummary:
     # Whole numbers stay whole when they are read back.
     figures: Mapping[str, int | float] = field(default_factory=dict)
     spent: Mapping[str, int | float] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return asdict(self)
 
 
 def summarise(steps: Sequence[Step], diary: Diary) -> tuple[StepSummary, ...]:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ class Run:
         )
         history = [record.as_dict() for record in self.history]
         content = results(settings_record(self.prepared, self.device), [row], history)
-        return {**content, "defences": [step.as_dict() for step in self.defences]}
+        return {**content, "defences": [asdict(step) for step in self.defences]}
 
 
 OnRound = Callable[[RoundRecord], None]

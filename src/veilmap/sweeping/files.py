@@ -1,7 +1,7 @@
 """What a sweep leaves besides its runs: rows, and pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class LabelledRow:
             "label": self.label,
             "configuration": " | ".join((self.label, *map(str, self.keys.values()))),
             "trained": self.row.configuration,
-            **({} if self.row.data else {"defences": [step.as_dict() for step in self.steps]}),
+            **({} if self.row.data else {"defences": [asdict(step) for step in self.steps]}),
             **{f"key_{name}": value for name, value in self.keys.items()},
         }
 
