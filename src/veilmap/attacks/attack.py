@@ -14,10 +14,10 @@ from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.map_family import Differentiable
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
+from veilmap.foreign_arrays import is_real, read_only_for
 from veilmap.metrics.clouds import cloud_faults
 from veilmap.model.device import DeviceName
 from veilmap.model.network import Network
-from veilmap.read_only import read_only_for
 from veilmap.strategy import Named
 from veilmap.wording import counted
 
@@ -124,19 +124,15 @@ def _faults(found: Any, given: AttackInput) -> Iterator[str]:
 
 def _demands(each: Reconstruction) -> Iterator[tuple[str, str, bool]]:
     """Of its parts: the name, the demand, and whether it is met; NumPy's numbers are numbers."""
-    is_place = _is_numeric(each.xy_m) and each.xy_m.shape == (2,)
+    is_place = is_real(each.xy_m) and each.xy_m.shape == (2,)
     yield "xy_m", "a location (x, y) in metres, an array,", is_place
     is_cloud = isinstance(each.cloud, Cloud)
     arrays = (each.cloud.xy_m, each.cloud.weights) if is_cloud else ()
-    yield "cloud", "a Cloud of arrays", is_cloud and all(map(_is_numeric, arrays))
+    yield "cloud", "a Cloud of arrays", is_cloud and all(map(is_real, arrays))
     yield "outcome", "an Outcome", isinstance(each.outcome, Outcome)
     yield "cosine", "a number as cosine", isinstance(each.cosine, Real)
     for name in ("start_s", "n", "iterations", "seconds", "start"):
         value = getattr(each, name)
         yield name, f"a finite number as {name}", isinstance(value, Real) and isfinite(value)
-    is_path = each.path_m is None or (_is_numeric(each.path_m) and each.path_m.shape[1:] == (2,))
+    is_path = each.path_m is None or (is_real(each.path_m) and each.path_m.shape[1:] == (2,))
     yield "path_m", "an array of locations as path_m, or None,", is_path
-
-
-def _is_numeric(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "iuf"

@@ -11,9 +11,9 @@ from veilmap.defences.memory import NEW, Lesson, Memory
 from veilmap.defences.returned import returned_points, returned_update
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Step, Turn, UpdateStep
 from veilmap.errors import refuse
+from veilmap.foreign_arrays import read_only_for
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
-from veilmap.read_only import read_only_for
 from veilmap.strategy import as_text
 
 

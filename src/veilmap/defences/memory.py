@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from veilmap.defences.returned import returned_lesson
 from veilmap.defences.step import Figures, LearnedStep, PointStep, Turn
 from veilmap.errors import UserError
+from veilmap.foreign_arrays import read_only_for
 from veilmap.local_data import LocalData
-from veilmap.read_only import read_only_for
 from veilmap.strategy import as_text
 
 # Learn again whenever the data have doubled: ten times for a thousandfold past.

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from veilmap.defences.declarations import moves
-from veilmap.defences.step import Figures, PointStep, Step
+from veilmap.defences.step import Figures, PointStep, Spending, Step
 from veilmap.errors import UserError, shown
+from veilmap.foreign_arrays import is_real
 from veilmap.local_data import LocalData
 from veilmap.model.network import Floats
 
@@ -33,13 +34,11 @@ def returned_points(step: Step, before: LocalData, returned: Any) -> tuple[Local
 def returned_update(step: Step, before: Floats, returned: Any) -> tuple[Floats, Figures]:
     """Of ``on_update``, in the precision of the update."""
     match returned:
-        case (np.ndarray(shape=before.shape) as after, figures) if _is_real(after) and _are_figures(
-            figures
-        ):
-            return after.astype(before.dtype, copy=False), figures
-    raise _wrong(
-        step, "on_update", f"(real numbers in an array of shape {before.shape}, figures)", returned
-    )
+        case (np.ndarray(shape=before.shape) as sent, figures) if is_real(sent):
+            if _are_figures(figures):
+                return sent.astype(before.dtype, copy=False), figures
+    demand = f"(real numbers in an array of shape {before.shape}, figures)"
+    raise _wrong(step, "on_update", demand, returned)
 
 
 def returned_lesson(step: Step, returned: Any) -> tuple[PointStep, Figures]:
@@ -50,20 +49,27 @@ def returned_lesson(step: Step, returned: Any) -> tuple[PointStep, Figures]:
     raise _wrong(step, "learn", "(a step with on_points, figures)", returned)
 
 
+def returned_spent(step: Spending, returned: Any) -> Figures:
+    """Of ``spent``, in numbers that JSON has."""
+    if _are_figures(returned):
+        numbers = returned.items()
+        return {name: float(x) if isinstance(x, np.number) else x for name, x in numbers}
+    raise UserError(
+        f"spent of defence {type(step).__name__} must return numbers by name, got "
+        f"{shown(returned)}; fix it there"
+    )
+
+
 def _fault(points: LocalData) -> str | None:
     """What keeps the points from being trained on."""
     count = np.shape(points.rsrp_dbm)[:1] or (0,)
     for name, value in vars(points).items():
         shape = (*count, 2) if name == "xy_m" else count
-        if not (isinstance(value, np.ndarray) and _is_real(value) and np.isfinite(value).all()):
+        if not (is_real(value) and np.isfinite(value).all()):
             return f"{name} = {shown(value)}"
         if value.shape != shape:
             return f"{name} of shape {value.shape} for {count[0]:,} points"
     return None
-
-
-def _is_real(array: Any) -> bool:
-    return array.dtype.kind in "iuf"
 
 
 def _are_figures(given: Any) -> bool:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from veilmap.errors import UserError, shown
 from veilmap.federation.map_family import Arrays, Footing, MapFamily, Prediction, Sent
 from veilmap.federation.plan import Plan
+from veilmap.foreign_arrays import is_real, read_only_for
 from veilmap.local_data import LocalData
-from veilmap.read_only import read_only_for
 
 
 def start(plan: Plan) -> Arrays:
@@ -60,7 +60,7 @@ def _arrays(family: MapFamily, verb: str, returned: Any) -> Arrays:
     for name, value in returned.items():
         if not (isinstance(name, str) and isinstance(value, np.ndarray)):
             raise _wrong(family, verb, "arrays by name", f"{shown(value)} as {shown(name)}")
-        if not _is_real(value):
+        if not is_real(value):
             raise _wrong(family, verb, "real numbers", f"{value.dtype} in the array {name}")
     if verb == "answer" and not returned:
         raise _wrong(family, verb, "one array at least", "none")
@@ -74,17 +74,12 @@ def _prediction(family: MapFamily, places: int, returned: Any) -> Prediction:
     for name, value in (("rsrp_dbm", returned.rsrp_dbm), ("std_db", returned.std_db)):
         if name == "std_db" and value is None:
             continue
-        if not isinstance(value, np.ndarray) or not _is_real(value):
+        if not is_real(value):
             raise _wrong(family, "predict", f"an array of real numbers as {name}", shown(value))
         if value.shape != (places,):
             demand = f"{name} of shape {(places,)} for {places:,} places"
             raise _wrong(family, "predict", demand, f"shape {value.shape}")
     return returned
-
-
-def _is_real(array: Any) -> bool:
-    # Files hold no longer floats.
-    return array.dtype.kind in "iuf" and array.dtype.itemsize <= np.dtype(np.float64).itemsize
 
 
 def _wrong(family: MapFamily, verb: str, demand: str, got: str) -> UserError:

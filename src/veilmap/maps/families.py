@@ -55,7 +55,7 @@ def map_of_file(recorded: MapFamily, given: object | None) -> MapFamily:
     if given is None:
         return recorded
     family = checked_map(given)
-    (there, here) = (json.dumps(map_record(each)) for each in (recorded, family))
+    there, here = (json.dumps(map_record(each)) for each in (recorded, family))
     if there != here:
         raise UserError(f"map must be the one of the run, {there}, got {here}; give the same")
     return family

@@ -19,9 +19,8 @@ ATTACK_METHODS: Registry[Attack] = Registry(
     "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *RENAMED)
 )
 
-MethodChoice = (
-    str | Attack
-)  # a name of ours, whose settings are options of their own, or any object
+# A name of ours, whose settings are options of their own, or any object.
+MethodChoice = str | Attack
 
 
 def methods_of(given: Any) -> tuple[MethodChoice, ...]:

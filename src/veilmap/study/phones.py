@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from statistics import fmean, median
-from typing import Any
 
 from veilmap.defences.defence import Report
+from veilmap.defences.returned import returned_spent
 from veilmap.defences.step import Figures, Spending, Step
-from veilmap.errors import UserError, shown
 from veilmap.strategy import as_text
 
 Diary = Sequence[Mapping[str, tuple[Report, ...]]]  # round by round, by user
@@ -99,20 +97,9 @@ def _most_spent(step: Step, of_user: Mapping[str, Sequence[Report]]) -> Figures:
     if not isinstance(step, Spending):
         return {}
     spent = [
-        _spent(step, [each.figures for each in reports]) for reports in of_user.values() if reports
+        returned_spent(step, step.spent([each.figures for each in reports]))
+        for reports in of_user.values()
+        if reports
     ]
     names = dict.fromkeys(name for each in spent for name in each)
     return {name: max(each[name] for each in spent if name in each) for name in names}
-
-
-def _spent(step: Spending, turns: Sequence[Figures]) -> Figures:
-    spent: Any = step.spent(turns)
-    if isinstance(spent, Mapping) and all(isinstance(each, Real) for each in spent.values()):
-        # JSON has no numbers of NumPy.
-        return {
-            n: each if isinstance(each, int | float) else float(each) for n, each in spent.items()
-        }
-    raise UserError(
-        f"spent of defence {type(step).__name__} must return numbers by name, got {shown(spent)}; "
-        "fix it there"
-    )

@@ -26,9 +26,8 @@ from veilmap.maps.torch_modules import cause, refusing
 _NUMBERS = 2**24
 
 NamedTensors = dict[str, Tensor]
-Signal = Callable[
-    [NamedTensors, Tensor], Tensor
-]  # F(x; w) at one place, from trained parameters by name
+# F(x; w) at one place, from trained parameters by name.
+Signal = Callable[[NamedTensors, Tensor], Tensor]
 # J and F at places (n, 2).
 Form = Callable[[Signal, NamedTensors, Tensor], tuple[Tensor, Tensor]]
 

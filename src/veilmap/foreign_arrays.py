@@ -1,15 +1,16 @@
-"""What objects of other packages are given: arrays that they cannot change.
+"""Arrays that objects of other packages are given, which they cannot change, and that they return.
 
 A step, a map or an attack that wrote into what it is given would change the truth, what the server
-saw, or what the next one is given, and no figure would tell. So its own line fails: "assignment
-destination is read-only".
+saw, or the input of the next one, without a trace in the figures. So its own line fails:
+"assignment destination is read-only".
 """
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 _PACKAGE = __name__.partition(".")[0]
@@ -21,6 +22,13 @@ def read_only_for(owner: object, value: T) -> T:
     As it is for classes of ours and those that build on one: torch wants arrays it may write to.
     """
     return value if any(map(_is_ours, type(owner).__mro__)) else _read_only(value)
+
+
+def is_real(value: object) -> TypeGuard[NDArray[Any]]:
+    """Whether it is an array of real numbers, of a precision that files have."""
+    if not isinstance(value, np.ndarray):
+        return False
+    return value.dtype.kind in "iuf" and value.dtype.itemsize <= np.dtype(np.float64).itemsize
 
 
 def _is_ours(kind: type) -> bool:
