@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from math import isfinite
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -22,8 +23,14 @@ UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 SPLITS = {
     "random": "single rows",
     "burst": "whole bursts of one user",
+    "session": "whole sessions of one user",
+    "day": "whole days of one user",
+    "block": "whole squares of the area",
     "chronological": "each user's last rows",
 }
+SplitName = Literal["random", "burst", "session", "day", "block", "chronological"]
+# A drive or a walk ends where its phone is silent for longer.
+SESSION_GAP_S = 3600.0
 
 
 def parse_interval(text: str) -> float:
@@ -121,16 +128,20 @@ class Split(Checked):
     """How test data are set aside.
 
     Attributes:
-        split: burst takes whole bursts; chronological takes each user's last rows; random takes
-            single rows, which gives optimistic scores: phones log bursts of one fix, and most test
-            rows have a near copy in the training data.
+        split: burst takes whole bursts, session all that a user measures without an hour's
+            silence, day whole days of a user, and block whole squares in which no one trains;
+            chronological takes each user's last rows; random takes single rows, which gives
+            optimistic scores: phones log bursts of one fix, and most test rows have a near copy in
+            the training data.
         test_share: share of the rows that are test data.
         burst_gap_s: a burst ends where a user is silent for longer, in seconds.
+        block_m: the side of the squares of a block split.
     """
 
-    split: Literal["random", "burst", "chronological"] = "burst"
+    split: SplitName = "burst"
     test_share: float = 0.2
     burst_gap_s: float = 300.0
+    block_m: float = 100.0
 
     def _faults(self) -> Iterator[UserError]:
         yield from not_among("split", self.split, SPLITS)
@@ -138,6 +149,8 @@ class Split(Checked):
             yield out_of_range("test_share", "above 0 and below 1", self.test_share)
         if not self.burst_gap_s > 0:
             yield out_of_range("burst_gap_s", "above 0 seconds", self.burst_gap_s)
+        if not (isfinite(self.block_m) and self.block_m > 0):
+            yield out_of_range("block_m", "a number of metres above 0", self.block_m)
 
     def apply(self, data: Measurements, seed: int) -> tuple[Measurements, Measurements]:
         """(training, test), disjoint, together the input."""
@@ -160,13 +173,23 @@ class Split(Checked):
         if self.split == "random":
             chosen[draw.permutation(len(data))[: round(self.test_share * len(data))]] = True
             return pl.Series(chosen)
-        return pl.Series(draw_groups(self._bursts(data), self.test_share, draw))
+        groups = data.table.select(pl.struct(*self._group(data)).rank("dense")).to_series()
+        return pl.Series(draw_groups(groups.to_numpy().astype(np.int64) - 1, self.test_share, draw))
 
-    def _bursts(self, data: Measurements) -> NDArray[np.int64]:
-        gap_s = pl.col("time").diff().over("user").dt.total_microseconds().fill_null(0) / 1e6
-        number = (gap_s > self.burst_gap_s).cum_sum().over("user")
-        groups = data.table.select(pl.struct("user", number.alias("burst")).rank("dense"))
-        return groups.to_series().to_numpy().astype(np.int64) - 1
+    def _group(self, data: Measurements) -> Sequence[pl.Expr]:
+        """What rows that stay together have in common."""
+        user = pl.col("user")
+        if self.split == "day":
+            return user, pl.col("time").dt.convert_time_zone(data.timezone).dt.date().alias("day")
+        if self.split == "block":
+            return [(pl.col(axis) / self.block_m).floor() for axis in ("x_m", "y_m")]
+        return user, _silences(SESSION_GAP_S if self.split == "session" else self.burst_gap_s)
+
+
+def _silences(longer_than_s: float) -> pl.Expr:
+    """How often the user of each row has been silent for longer."""
+    gap_s = pl.col("time").diff().over("user").dt.total_microseconds().fill_null(0) / 1e6
+    return (gap_s > longer_than_s).cum_sum().over("user").alias("silences")
 
 
 def _is_late(share: float) -> pl.Expr:

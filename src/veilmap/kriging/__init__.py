@@ -1,0 +1,1 @@
+"""Kriging: a signal everywhere, with its uncertainty, from the means of some places."""
