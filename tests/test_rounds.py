@@ -111,7 +111,7 @@ def test_cumulative_rounds_hold_all_data_up_to_now():
 
 @pytest.mark.parametrize("kind", SPLITS)
 def test_a_split_is_disjoint_and_together_the_input(kind):
-    data = make_measurements(400, users=3, step_s=200)
+    data = make_measurements(400, users=3, step_s=1300)
     training, test = Split(split=kind, burst_gap_s=250).apply(data, seed=1)
     assert len(training) + len(test) == 400
     assert set(training.table["time"]).isdisjoint(test.table["time"])
