@@ -111,7 +111,8 @@ def test_positions_of_an_audit_are_loaded_too(store, data, audited):
 
 def test_refused_updates_are_of_the_same_users_and_no_file_names_them(tmp_path, result):
     refused = replace(
-        result, training=(RoundRecord(1, 0.0, 1, 9, 5.0, None, 0.1, {"u1": "not finite"}),)
+        result,
+        training=(RoundRecord(1, 0.0, 1, 9, 5.0, 5.0, 0.1, None, 0.1, {"u1": "not finite"}),),
     )
     store = TrialStore(tmp_path / "runs")
     store.save(TRIAL, DATA, refused)

@@ -80,7 +80,7 @@ def test_a_text_is_read_with_its_settings():
     made = MAP_FAMILIES.of_text("network:initialisation=pytorch")
     assert made == NetworkMap(initialisation="pytorch")
     with pytest.raises(
-        UserError, match="unknown map 'netwerk'; choose one of: network, or install"
+        UserError, match="unknown map 'netwerk'; choose one of: network, kriging, or"
     ):
         MAP_FAMILIES.of_text("netwerk")
 
@@ -116,7 +116,7 @@ def test_an_object_that_is_no_map_is_refused_with_a_way_out(given, message, smal
 def test_no_package_takes_a_name_of_ours(name, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     install(tmp_path, "veilmap.maps", **{name: MEAN, "mean": MEAN})
-    assert MAP_FAMILIES.names == ("network", "mean")
+    assert MAP_FAMILIES.names == ("network", "kriging", "mean")
     assert MAP_FAMILIES.package_of("mean") == "strange"
     assert MAP_FAMILIES.package_of(name) is None
     assert isinstance(configure(RunSettings(), "fedavg + diverse").map, NetworkMap)

@@ -36,7 +36,7 @@ def test_rows_have_the_keys_and_the_seed_of_their_run():
 
 def test_other_tables_have_rows_of_their_own():
     means = RoundMeans("dlg", 1, 0.9, 5.0, 6.0, 7.0, 3.0, (3.0,))
-    trained = RoundRecord(1, 0.0, 2, 9, 5.0, None, 0.1)
+    trained = RoundRecord(1, 0.0, 2, 9, 5.0, 5.0, 0.1, None, 0.1)
     one = TrialResult(
         "c", 0, rounds=(means,), training=(trained,), gradient=(GradientShare(-1, 0.5),)
     )

@@ -158,9 +158,7 @@ def _map_figures(run: Run) -> MapFigures:
         for record in run.history
         if record.rmse_past_db is not None
     ]
-    return MapFigures(
-        run.rmse_db, run.prepared.rmse_constant_db, fmean(gaps_db) if gaps_db else None
-    )
+    return MapFigures(**run.map_figures, rmse_past_gap_db=fmean(gaps_db) if gaps_db else None)
 
 
 def _sent_figures(trial: Trial, run: Run, attacked: AttackRun) -> SentFigures:

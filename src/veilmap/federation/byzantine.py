@@ -29,6 +29,8 @@ def as_sent(broken: Mapping[str, str], user: str, state: Arrays, message: Arrays
     if user not in broken:
         return message
     garbage = KINDS[broken[user]]
+    # Of whole numbers there is no NaN.
+    floats = {name: sent.astype(np.result_type(sent, np.float32)) for name, sent in message.items()}
     return {
-        name: garbage(state.get(name, np.zeros_like(sent)), sent) for name, sent in message.items()
+        name: garbage(state.get(name, np.zeros_like(sent)), sent) for name, sent in floats.items()
     }

@@ -87,6 +87,21 @@ class Differentiable(Protocol):
         """A new module from standardised positions to the deviation from the labels' offset."""
 
 
+@runtime_checkable
+class Additive(Protocol):
+    """A family whose server only adds messages up.
+
+    A phone's message does not depend on the server's state. How many points it was made from is
+    not sent, and no step alters it: it is whole, or refused.
+    """
+
+    def message_fault(self, plan: "Plan", message: Arrays) -> str | None:
+        """Why a message cannot be added up; None if it can."""
+
+    def told(self, plan: "Plan", message: Arrays) -> int:
+        """What a message without fault itself tells of its size, in the place of n_t^k."""
+
+
 def flat_change(before: Arrays, after: Arrays) -> Floats:
     """The arrays of ``after`` less those of the same name and shape before, as one vector.
 

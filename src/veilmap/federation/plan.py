@@ -1,6 +1,6 @@
 """What server and users agree on before the first round."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 from typing import Any, Literal
@@ -8,12 +8,12 @@ from typing import Any, Literal
 from veilmap.area import Area
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.defences.defence import Defence
-from veilmap.defences.step import Turn
+from veilmap.defences.step import Step, Turn, UpdateStep
 from veilmap.errors import Checked, UserError, not_among, out_of_range, refuse
 from veilmap.federation.aggregation import AGGREGATIONS, Aggregation, AggregationName, Average
-from veilmap.federation.map_family import MapFamily, dense_network
+from veilmap.federation.map_family import Additive, Arrays, MapFamily, dense_network
 from veilmap.federation.robust import Gathered, median, trimmed_mean
-from veilmap.federation.update_validation import ANY_FINITE, UpdateLimits
+from veilmap.federation.update_validation import ANY_FINITE, Refusal, UpdateLimits
 from veilmap.local_data import Scaler
 from veilmap.model.network import Floats, Network
 
@@ -121,7 +121,7 @@ class Plan:
     broken: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        refuse(aggregation_faults(self.map, self.training))
+        refuse(family_faults(self.map, self.training, self.defence.steps))
         if self.training.cumulative:
             refuse(cumulative_faults(self.defence.steps))
 
@@ -130,15 +130,41 @@ class Plan:
         """The dense network that the map is; an error for another family."""
         return dense_network(self.map)
 
+    def refusal(self, message: Arrays, n: int, state: Arrays) -> Refusal | None:
+        """Why the server does not take a message made from n_t^k points; None if it does."""
+        if not isinstance(self.map, Additive):
+            return self.update_limits.refusal(message, n, state)
+        fault = self.map.message_fault(self, message)
+        return None if fault is None else Refusal(fault)
+
+    def told(self, message: Arrays, n: int) -> int:
+        """The number of points that the server learns of."""
+        return self.map.told(self, message) if isinstance(self.map, Additive) else n
+
     def turn(self, user: str, t: int) -> Turn:
         """What the steps of a user's defence know in round t."""
         return Turn(user, t, self.seed, self.area, self.scaler, self.cell)
 
 
-def aggregation_faults(family: MapFamily, training: Training) -> Iterator[UserError]:
-    """Of a rule that tolerates hostile phones, with a family that does not say it follows it."""
+def family_faults(
+    family: MapFamily, training: Training, steps: Sequence[Step]
+) -> Iterator[UserError]:
+    """What a family cannot do that the training and the defence ask for."""
     if training.aggregation != "mean" and not getattr(family, "robust", False):
         yield UserError(
             f"the map {family.name} does not follow aggregation {training.aggregation}; take mean, "
             "or declare robust = True on the class if its combine follows plan.training"
         )
+    if not isinstance(family, Additive):
+        return
+    if training.cumulative:
+        yield UserError(
+            f"the map {family.name} forgets no round, so phones must not send one twice; leave out "
+            "--cumulative"
+        )
+    for step in steps:
+        if isinstance(step, UpdateStep):
+            yield UserError(
+                f"{step.name} alters updates, and messages of the map {family.name} are added up "
+                "as they are; take a defence that chooses or moves points, or --map network"
+            )

@@ -80,10 +80,11 @@ def run_round(
     def taken() -> Iterator[Sent]:
         sending = messages(plan, state, batches, this.number, trainer)
         for user, message, more in sending:
-            n = len(batches[user])
             reports[user] = (*reports[user], *more)
             message = as_sent(plan.broken, user, state, message)
-            refusal = plan.update_limits.refusal(message, n, state)
+            n = len(batches[user])
+            refusal = plan.refusal(message, n, state)
+            n = n if refusal else plan.told(message, n)
             if observer and (refusal is None or refusal.is_seen):
                 observer.see(Observation(this.number, user, state, message, n, this.start_s))
             if refusal is None:

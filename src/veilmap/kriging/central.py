@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from veilmap.kriging.dense import DenseKriging
 from veilmap.kriging.kernel import Vector
 from veilmap.kriging.likelihood import fitted_kernel
+from veilmap.kriging.medians import medians
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import Round
 from veilmap.metrics.map_errors import places
@@ -53,17 +54,6 @@ class _Medians:
         k = np.bincount(place)
         mean_db = np.bincount(place, self.signal_db) / k
         return Observed(_means(self.xy_m, place), mean_db, k.astype(np.float64))
-
-
-def medians(values: Vector, group: NDArray[np.int64]) -> Vector:
-    """The median of each group's values; groups are numbered from 0, and none is empty."""
-    order = np.lexsort((values, group))
-    counts = np.bincount(group)
-    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    ordered = values[order]
-    low, high = ordered[first + (counts - 1) // 2], ordered[first + counts // 2]
-    middle: Vector = (low + high) / 2
-    return middle
 
 
 def _means(xy_m: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:

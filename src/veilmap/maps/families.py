@@ -8,6 +8,7 @@ from typing import Any, NoReturn, cast
 from veilmap.errors import UserError, refuse, shown
 from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import SCHEMES
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.registry import Registry
@@ -16,7 +17,10 @@ from veilmap.settings import parse, plain
 VERBS = (MapFamily.start, MapFamily.answer, MapFamily.combine, MapFamily.predict)
 # In a configuration a scheme and centre stand beside a map; no text makes the others of ours.
 MAP_FAMILIES: Registry[MapFamily] = Registry(
-    "map", {"network": NetworkMap}, VERBS, reserved=(*SCHEMES, "centre", "torch", "missing")
+    "map",
+    {"network": NetworkMap, "kriging": KrigingMap},
+    VERBS,
+    reserved=(*SCHEMES, "centre", "torch", "missing"),
 )
 
 

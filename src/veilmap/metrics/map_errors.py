@@ -99,41 +99,39 @@ class TestSet:
 
     def __init__(self, data: LocalData) -> None:
         self.data = data
-        self.xy_m, self._position = np.unique(data.xy_m, axis=0, return_inverse=True)
-        self._position = self._position.ravel()
-        self._place = places(data.xy_m)
-        by_place = 1 / np.bincount(self._place)[self._place]
-        rows = np.ones(len(data))
-        self._weights = tuple(each / each.sum() for each in (rows, by_place))
+        self.xy_m, position = np.unique(data.xy_m, axis=0, return_inverse=True)
+        self._position, self._place = position.ravel(), places(data.xy_m)
         self._counts = np.bincount(self._position)
         self._means = np.bincount(self._position, data.rsrp_dbm) / self._counts
         scatter = (data.rsrp_dbm - self._means[self._position]) ** 2
-        self._scatter = tuple(float(weight @ scatter) for weight in self._weights)
+        self._scatter = float(scatter.sum())
+        rows = np.bincount(self._place)
+        by_place = 1 / (len(rows) * rows[self._place])
+        self._scatter_by_place = float(by_place @ scatter)
         # A position lies in one place, so all its rows weigh the same.
-        self._position_weights = tuple(
-            np.bincount(self._position, weight) for weight in self._weights
-        )
+        self._weights_by_place = np.bincount(self._position, by_place)
 
     def __len__(self) -> int:
         return len(self.data)
 
     def errors(self, predicted_dbm: Values) -> SquaredErrors:
         """Of predictions at ``xy_m``."""
-        squares = (predicted_dbm - self._means) ** 2
-        per_row, by_place = (
-            float(weight @ squares) + scatter
-            for weight, scatter in zip(self._position_weights, self._scatter, strict=True)
-        )
-        return SquaredErrors(per_row, by_place)
+        by_place = self._weights_by_place @ (predicted_dbm - self._means) ** 2
+        per_row = self.squared_error(predicted_dbm) / len(self)
+        return SquaredErrors(per_row, float(by_place) + self._scatter_by_place)
+
+    def squared_error(self, predicted_dbm: Values) -> float:
+        """The sum over all rows, in dB²."""
+        errors = predicted_dbm - self._means
+        return float((self._counts * errors**2).sum()) + self._scatter
 
     def constant_errors(self, training: LocalData) -> SquaredErrors:
         """Of the best constants of the training data: its mean over rows, and over places."""
         over_rows = float(training.rsrp_dbm.mean())
         over_places = float(mean_by_place(training.rsrp_dbm, places(training.xy_m)).mean())
-        everywhere = np.ones(len(self.xy_m))
         return SquaredErrors(
-            self.errors(over_rows * everywhere).per_row,
-            self.errors(over_places * everywhere).by_place,
+            float(np.mean((self.data.rsrp_dbm - over_rows) ** 2)),
+            self.errors(np.full(len(self.xy_m), over_places)).by_place,
         )
 
     def coverage(self, predicted_dbm: Values, threshold_dbm: float = THRESHOLD_DBM) -> Coverage:

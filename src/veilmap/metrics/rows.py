@@ -68,11 +68,17 @@ class MapFigures:
     Attributes:
         rmse_db: on the test data.
         rmse_constant_db: of the constant (mean) baseline there.
+        rmse_by_place_db: every 50 m square of the test data counts the same.
+        skill_by_place: 1 − MSE / MSE of the constant, by place.
+        share_of_central: of the skill by place of kriging all measurements at once.
         rmse_past_gap_db: by how much the RMSE on earlier rounds is larger, mean over rounds.
     """
 
     rmse_db: float
     rmse_constant_db: float
+    rmse_by_place_db: float
+    skill_by_place: float | None
+    share_of_central: float | None
     rmse_past_gap_db: float | None
 
 
@@ -215,6 +221,8 @@ class RoundRecord(FigureRow):
     users: int
     n: int
     rmse_db: float
+    rmse_by_place_db: float
+    skill_by_place: float | None
     rmse_past_db: float | None
     seconds: float
     refused: Mapping[str, str] = field(default_factory=dict)

@@ -13,10 +13,12 @@ from veilmap.federation.plan import Plan
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.local_data import LocalData, Round, Scaler
 from veilmap.measurements import Measurements
+from veilmap.metrics.map_errors import TestSet
 from veilmap.rounds import by_user, cumulative, cut, parse_interval, pooled
 from veilmap.streams import stream
 from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings, Task
+from veilmap.study.yardstick import Yardstick
 from veilmap.wording import listed
 
 # Of the training data, for defences that learn from a public sample: the larger of the two shares
@@ -34,7 +36,12 @@ class Prepared:
     rounds: tuple[Round, ...]
     users: tuple[str, ...]
     test: LocalData
-    rmse_constant_db: float
+    yardstick: Yardstick
+
+    @property
+    def rmse_constant_db(self) -> float:
+        """Of the training data's mean as the only prediction."""
+        return self.yardstick.constant.rmse_db
 
     @property
     def cell(self) -> str:
@@ -77,6 +84,8 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
     area, mean_dbm = _area(of_cell, task), float(points.rsrp_dbm.mean())
     refuse_unknown_users(settings.protection.defended, training.users, "be defended")
     refuse_unknown_users(settings.robustness.kinds, training.users, "have a broken phone")
+    rounds = cut(training, parse_interval(task.interval), of_cell.first)
+    constant = TestSet(test_points).constant_errors(points)
     return Prepared(
         settings=settings,
         data=of_cell,
@@ -92,10 +101,10 @@ def prepare(data: Measurements, settings: RunSettings) -> Prepared:
             update_limits=settings.robustness.update_limits,
             broken=settings.robustness.kinds,
         ),
-        rounds=cut(training, parse_interval(task.interval), of_cell.first),
+        rounds=rounds,
         users=tuple(sorted(training.users)),
         test=test_points,
-        rmse_constant_db=float(np.sqrt(np.mean((test_points.rsrp_dbm - mean_dbm) ** 2))),
+        yardstick=Yardstick(constant, rounds, test_points),
     )
 
 

@@ -10,7 +10,7 @@ from pydantic import PlainValidator
 from veilmap.defences.combinations import cumulative_faults
 from veilmap.errors import Checked, UserError, fault_of, not_among, out_of_range, refuse, too_low
 from veilmap.federation.map_family import MapFamily, papers_network
-from veilmap.federation.plan import Training, aggregation_faults
+from veilmap.federation.plan import Training, family_faults
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
 from veilmap.geo import box_faults
 from veilmap.maps.families import MAP_FAMILIES, checked_map
@@ -121,7 +121,7 @@ class RunSettings:
     robustness: Robustness = field(default_factory=Robustness)
 
     def __post_init__(self) -> None:
-        refuse(aggregation_faults(self.map, self.training))
+        refuse(family_faults(self.map, self.training, self.protection.steps))
         # The paper's layers have one place, whether they came from there, a text, or an object.
         if layers := papers_network(self.map):
             object.__setattr__(self, "model", Network(**vars(layers)))

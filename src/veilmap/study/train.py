@@ -53,6 +53,18 @@ class Run:
         """On the test set, after the last round."""
         return self.history[-1].rmse_db
 
+    @property
+    def map_figures(self) -> dict[str, Any]:
+        """How good the map is on the test set, beside the constant and central kriging."""
+        last = self.history[-1]
+        return {
+            "rmse_db": last.rmse_db,
+            "rmse_constant_db": self.prepared.rmse_constant_db,
+            "rmse_by_place_db": last.rmse_by_place_db,
+            "skill_by_place": last.skill_by_place,
+            "share_of_central": self.prepared.yardstick.share_of_central(last.skill_by_place),
+        }
+
     def results(self) -> dict[str, Any]:
         """What ``results.json`` holds."""
         plan = self.prepared.plan
@@ -60,8 +72,7 @@ class Run:
             self.prepared.settings.configuration,
             plan.seed,
             rounds=len(self.history),
-            rmse_db=self.rmse_db,
-            rmse_constant_db=self.prepared.rmse_constant_db,
+            **self.map_figures,
             seconds=sum(record.seconds for record in self.history),
         )
         history = [record.as_dict() for record in self.history]
@@ -186,12 +197,15 @@ def _rounds(
         result = next(federation)
         seconds = time.perf_counter() - before
         past_db = joint_rmse_db(earlier, result.state) if earlier else None
+        errors = test.errors(result.state)
         record = RoundRecord(
             round=result.round,
             start_s=result.start_s,
             users=len(result.users),
             n=sum(result.n),
-            rmse_db=test.rmse_db(result.state),
+            rmse_db=errors.rmse_db,
+            rmse_by_place_db=errors.rmse_by_place_db,
+            skill_by_place=prepared.yardstick.skill(errors).by_place,
             rmse_past_db=past_db,
             seconds=seconds,
             refused=result.refused,
