@@ -5,11 +5,11 @@ from dataclasses import replace
 import polars as pl
 
 from tests.conftest import make_measurements
+from tests.map_figures import map_figures
 from veilmap.attacks.methods import METHODS
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.metrics.rows import (
     AttackedRound,
-    MapFigures,
     SentFigures,
     StartFigures,
     TrialRound,
@@ -109,7 +109,7 @@ def make_row(
         attack,
         target,
         seed,
-        MapFigures(rmse_db, 6.0, None),
+        map_figures(rmse_db),
         SentFigures(10.0, 1.0, 30.0, 5),
         Scores(**{**usual, **figures}),
         StartFigures(0.9, 80.0),

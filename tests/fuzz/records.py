@@ -14,6 +14,7 @@ from safetensors.numpy import save
 from tests.conftest import make_measurements
 from tests.flower.secure.playing import Play
 from tests.fuzz.measurement_files import same
+from tests.map_figures import map_figures
 from tests.test_transcript import HEADER as TRANSCRIPT_HEADER
 from tests.test_transcript import NETWORK
 from veilmap import transcript
@@ -33,7 +34,7 @@ from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
-from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.rows import TrialRow
 from veilmap.reproduction.reproduce import findings_of
 from veilmap.signal_map.signal_map import SCHEMA, MapFacts, SignalMap
 from veilmap.study.compare import compare
@@ -159,7 +160,7 @@ def _trial() -> tuple[Trial, Measurements]:
 @cache
 def _trial_file() -> tuple[str, bytes]:
     """The name and the content that a store gives a trial."""
-    row = TrialRow("fedavg", "dlg", "u0", 0, MapFigures(4.5, 6.0, None))
+    row = TrialRow("fedavg", "dlg", "u0", 0, map_figures(4.5))
     with TemporaryDirectory() as folder:
         store = TrialStore(Path(folder))
         store.save(*_trial(), TrialResult("fedavg", 0, (row,)))

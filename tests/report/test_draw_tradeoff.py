@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from tests.map_figures import map_figures
 from veilmap.canvas import png
 from veilmap.errors import UserError
-from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.rows import TrialRow
 from veilmap.metrics.scores import Scores
 from veilmap.report.draw_tradeoff import (
     TradeoffPanel,
@@ -16,7 +17,7 @@ from veilmap.report.looks import PLAIN
 
 def row(configuration, attack="dlg", seed=0, rmse_db=5.0, emd_paper=7.0, distance_m=None):
     scores = Scores(rounds=1, emd_paper=emd_paper, distance_m=distance_m)
-    return TrialRow(configuration, attack, "0", seed, MapFigures(rmse_db, 6.0, None), scores=scores)
+    return TrialRow(configuration, attack, "0", seed, map_figures(rmse_db), scores=scores)
 
 
 def test_a_configuration_is_gathered_over_its_seeds_for_one_attack():

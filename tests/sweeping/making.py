@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 
 from tests.conftest import make_measurements
+from tests.map_figures import map_figures
 from veilmap.measurements import Measurements
-from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.rows import TrialRow
 from veilmap.metrics.scores import Scores
 from veilmap.sweeping.claims import claim_of
 from veilmap.sweeping.cohort import Given
@@ -53,7 +54,7 @@ def rows_of(*tables) -> list[SweepRow]:
 
 def make_row(attack="none", seed=0, rmse_db=5.0, **scores) -> TrialRow:
     found = Scores(rounds=1, **scores) if scores else None
-    return TrialRow("c", attack, None, seed, MapFigures(rmse_db, 6.0, None), scores=found)
+    return TrialRow("c", attack, None, seed, map_figures(rmse_db), scores=found)
 
 
 def make_runs(**changes) -> Runs:

@@ -1,7 +1,8 @@
 import pytest
 
+from tests.map_figures import map_figures
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.rows import MapFigures, TrialRow
+from veilmap.metrics.rows import TrialRow
 from veilmap.metrics.scores import Scores
 from veilmap.sweeping.drawings import Drawings
 from veilmap.sweeping.pictures import picture_of
@@ -14,7 +15,7 @@ SPEC = Spec("tab:x", "By eps", "", Data(), (), NUMBERS)
 
 def run_of(eps_m, seed, emd_paper, attack="dlg"):
     scores = Scores(1, emd_paper=emd_paper, emd_random_paper=20.0, diverged_share=0.25)
-    name, figures = f"fedavg + diverse:eps_m={eps_m}", MapFigures(5.0 + seed, 6.0, None)
+    name, figures = f"fedavg + diverse:eps_m={eps_m}", map_figures(5.0 + seed)
     row = TrialRow(name, attack, "u0", seed, figures, scores=scores)
     return {"name": "Diverse", "eps_m": eps_m}, TrialResult("fedavg", seed, (row,))
 

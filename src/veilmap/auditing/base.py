@@ -6,14 +6,14 @@ from typing import Literal
 from veilmap.attacks.gradient_matching.dlg import PrecisionName
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.federation.plan import Training
-from veilmap.rounds import Split
+from veilmap.rounds import Split, SplitName
 from veilmap.study.attack_settings import DlgSettings
-from veilmap.study.settings import Task
+from veilmap.study.settings import NetworkTask
 
 
 @dataclass(frozen=True)
-class AuditTask(Task):
-    """Raw labels, so that centred ones are a configuration of their own."""
+class AuditTask(NetworkTask):
+    """The paper's map with raw labels, so that centred ones are a configuration of their own."""
 
     label_offset_dbm: float | Literal["mean", "none"] = "none"
 
@@ -22,7 +22,7 @@ class AuditTask(Task):
 class AuditSplit(Split):
     """Single test rows, whose RMSE changes least from seed to seed."""
 
-    split: Literal["random", "burst", "chronological"] = "random"
+    split: SplitName = "random"
 
 
 @dataclass(frozen=True)

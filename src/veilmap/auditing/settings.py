@@ -88,6 +88,7 @@ class AuditSettings(RunSettings):
         return RunSettings(
             task=Task(**vars(self.task)),
             test=Split(**vars(self.test)),
+            kriging=self.kriging,
             model=self.model,
             training=Training(**vars(self.training)),
             protection=self.protection,

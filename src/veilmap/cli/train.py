@@ -13,6 +13,7 @@ from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import RunSettingsOptions
 from veilmap.cli.warnings import warning_lines
 from veilmap.defences.step import Figures
+from veilmap.errors import refuse
 from veilmap.federation.aggregation import AggregationName
 from veilmap.metrics.baselines import is_no_better
 from veilmap.metrics.rows import RoundRecord
@@ -26,6 +27,7 @@ from veilmap.study.phones import StepSummary
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
+from veilmap.study.settings import unused_settings
 from veilmap.study.train import Run, train
 from veilmap.wording import counted, plural
 
@@ -69,6 +71,7 @@ def train_(
         model: settings file that "veilmap tune" wrote.
     """
     # Before the data are read, which may take long.
+    refuse(unused_settings(settings))
     torch_device(device)
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()

@@ -6,14 +6,14 @@ from pathlib import Path
 from veilmap.cli.console import progress, say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
-from veilmap.cli.options import TaskOptions, TestOptions, TrainingOptions
+from veilmap.cli.options import NetworkTaskOptions, TestOptions, TrainingOptions
 from veilmap.errors import UserError, refuse, too_low
 from veilmap.federation.plan import Training
 from veilmap.files import write_whole
 from veilmap.model.network import Initialisation, Network
 from veilmap.output import held_file
 from veilmap.rounds import Split
-from veilmap.study.settings import RunSettings, Task
+from veilmap.study.settings import NetworkTask, RunSettings
 from veilmap.study.tune import tune
 from veilmap.wording import counted
 
@@ -25,7 +25,7 @@ def tune_(
     trials: int = 60,
     initialisation: Initialisation = "glorot",
     config: Path | None = None,
-    task: TaskOptions = Task(),
+    task: NetworkTaskOptions = NetworkTask(),
     training: TrainingOptions = Training(),
     test: TestOptions = Split(),
     source: FileOptions = FileOptions(),
@@ -59,7 +59,7 @@ def tune_(
             bar.update(job, completed=number)
 
         model = Network(initialisation=initialisation)
-        settings = RunSettings(task, test, model, training)
+        settings = RunSettings(task, test, model=model, training=training)
         tuned = tune(measurements, settings, trials=trials, journal=journal, on_trial=on_trial)
     with held_file(out):
         write_whole(out, tuned.as_toml().encode())

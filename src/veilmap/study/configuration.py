@@ -12,6 +12,8 @@ from veilmap.errors import UserError, shown, unknown_choice
 from veilmap.federation.map_family import MapFamily
 from veilmap.federation.plan import SCHEMES, Training
 from veilmap.maps.families import MAP_FAMILIES, VERBS
+from veilmap.maps.kriging_map import KrigingMap
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.notation import name_and_values, settings_of
 from veilmap.settings import parse, plain
@@ -61,7 +63,8 @@ def configure(settings: RunSettings, configuration: Configuration) -> RunSetting
     """The settings under a configuration: a map or a scheme, then steps, and centre among them.
 
     A scheme sets B, E and whether training is cumulative; ``fedavg:learning_rate=1e-5`` also what
-    it names. A map, such as ``network`` or one of another package, may have a scheme after it. The
+    it names. A map, such as ``network`` or one of another package, may have a scheme after it; a
+    scheme without a map trains the network where the settings' map is not trained. The
     steps, and the users after them if any are named, replace those of the settings. ``centre`` sets
     the labels' offset; without it they stay as the settings have them.
 
@@ -109,6 +112,8 @@ def _begun(settings: RunSettings, parts: Sequence[Any]) -> tuple[Task, Training,
         task = replace(task, map=rest.pop(0))
     if rest and isinstance(rest[0], str) and name_and_values(rest[0])[0] in SCHEMES:
         training = _training(training, rest.pop(0))
+        if isinstance(task.family(settings.model, settings.kriging), KrigingMap) and not has_map:
+            task = replace(task, map=NetworkMap.name)
     elif not has_map and (not rest or isinstance(rest[0], str)):
         name = name_and_values(rest[0])[0] if rest else ""
         raise unknown_choice("scheme", name, (*SCHEMES, *MAP_FAMILIES.names))

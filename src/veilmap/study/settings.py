@@ -14,15 +14,18 @@ from veilmap.federation.plan import Training, family_faults
 from veilmap.federation.side_knowledge import configuration_name, scheme_text
 from veilmap.geo import box_faults
 from veilmap.maps.families import MAP_FAMILIES, checked_map
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.notation import name_and_values, settings_of
 from veilmap.rounds import Split, parse_interval
 from veilmap.settings import NamesMayBeNumbers, group, parse
+from veilmap.shell import option_name
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.protection import Protection
 from veilmap.study.robustness import Robustness
+from veilmap.wording import listed
 
 if TYPE_CHECKING:
     MapSetting = str | MapFamily
@@ -37,9 +40,9 @@ class Task(Checked, NamesMayBeNumbers):
 
     Attributes:
         cell: the cell tower; by default the one with the most measurements.
-        map: the kind of map, with its settings after a colon; in Python also an object. The layers
-            of the paper's network are options of their own, or network:hidden=224 640. veilmap
-            methods lists all kinds.
+        map: the kind of map: kriging, veilmap's own; network, the paper's; or one of those that
+            veilmap methods lists, with its settings after a colon. Those of kriging and the layers
+            of the network are options of their own. In Python also an object.
         interval: T, the duration of a round.
         area: west, south, east, north of the public area in degrees; by default the bounding box
             of the cell's measurements, which only a simulation can know.
@@ -51,7 +54,7 @@ class Task(Checked, NamesMayBeNumbers):
     """
 
     cell: str | None = None
-    map: MapSetting = "network"
+    map: MapSetting = KrigingMap.name
     interval: str = "1w"
     area: tuple[float, float, float, float] | None = None
     scaler: Literal["area", "fitted"] = "area"
@@ -60,9 +63,9 @@ class Task(Checked, NamesMayBeNumbers):
 
     def _faults(self) -> Iterator[UserError]:
         yield from fault_of(parse_interval, self.interval)
-        # What is wrong with layers depends on the others, which are settings of their own.
-        if self.network_values is None:
-            yield from fault_of(self.family, Network())
+        # What is wrong with settings depends on the others, which have a table of their own.
+        if self.own_values is None:
+            yield from fault_of(self.family, Network(), KrigingMap())
         yield from not_among("scaler", self.scaler, ("area", "fitted"))
         if isinstance(self.label_offset_dbm, str):
             yield from not_among("label_offset_dbm", self.label_offset_dbm, ("mean", "none"))
@@ -72,22 +75,25 @@ class Task(Checked, NamesMayBeNumbers):
             yield from box_faults("area", self.area)
         yield from too_low(0, seed=self.seed)
 
-    def family(self, network: Network) -> MapFamily:
-        """The kind of map; ``network`` has the layers of the paper's."""
+    def family(self, network: Network, kriging: KrigingMap) -> MapFamily:
+        """The kind of map; ``network`` has the layers of the paper's, ``kriging`` what is ours."""
         if not isinstance(self.map, str):
             return checked_map(self.map)
-        if self.network_values is not None:
-            given = {**vars(network), **self.network_values}
-            return NetworkMap.of(parse(Network, given, NetworkMap.name))
-        return MAP_FAMILIES.of_text(self.map)
+        if self.own_values is None:
+            return MAP_FAMILIES.of_text(self.map)
+        if name_and_values(self.map)[0] == KrigingMap.name:
+            return parse(KrigingMap, {**vars(kriging), **self.own_values}, KrigingMap.name)
+        given = {**vars(network), **self.own_values}
+        return NetworkMap.of(parse(Network, given, NetworkMap.name))
 
     @property
-    def network_values(self) -> dict[str, str | list[str]] | None:
-        """The settings after ``network:``; None for another kind of map, or an object."""
+    def own_values(self) -> dict[str, str | list[str]] | None:
+        """The settings after ``network:`` or ``kriging:``; None for another map, or an object."""
         if not isinstance(self.map, str):
             return None
         name, values = name_and_values(self.map)
-        return settings_of(values, Network) if name == NetworkMap.name else None
+        kind = {NetworkMap.name: Network, KrigingMap.name: KrigingMap}.get(name)
+        return None if kind is None else settings_of(values, kind)
 
     @property
     def centre(self) -> tuple[str, ...]:
@@ -110,11 +116,19 @@ class Task(Checked, NamesMayBeNumbers):
 
 
 @dataclass(frozen=True)
+class NetworkTask(Task):
+    """For what only the paper's network does."""
+
+    map: MapSetting = NetworkMap.name
+
+
+@dataclass(frozen=True)
 class RunSettings:
     """The settings of one run; each part is a table in TOML."""
 
     task: Task = field(default_factory=Task)
     test: Split = field(default_factory=Split)
+    kriging: KrigingMap = field(default_factory=KrigingMap)
     model: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
     protection: Protection = field(default_factory=Protection)
@@ -122,10 +136,13 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         refuse(family_faults(self.map, self.training, self.protection.steps))
-        # The paper's layers have one place, whether they came from there, a text, or an object.
+        # Settings of our maps have one place, whether they came from there, a text, or an object.
         if layers := papers_network(self.map):
             object.__setattr__(self, "model", Network(**vars(layers)))
             object.__setattr__(self, "task", replace(self.task, map=NetworkMap.name))
+        elif isinstance(self.map, KrigingMap):
+            object.__setattr__(self, "kriging", self.map)
+            object.__setattr__(self, "task", replace(self.task, map=KrigingMap.name))
         if self.training.cumulative:
             refuse(cumulative_faults(self.protection.steps))
 
@@ -133,16 +150,17 @@ class RunSettings:
     def of(cls, **keywords: Any) -> Self:
         """From flat keywords: ``RunSettings.of(cell="x204", epochs=1, defence=("diverse",))``."""
         tables = group(cls, keywords, "settings")
-        if isinstance(keywords.get("map"), NetworkMap) and "model" in tables:
-            raise UserError(
-                f"the map has layers of its own; leave out {', '.join(tables['model'])}, or map"
-            )
+        for kind, table in ((NetworkMap, "model"), (KrigingMap, "kriging")):
+            if isinstance(keywords.get("map"), kind) and table in tables:
+                raise UserError(
+                    f"the map has settings of its own; leave out {', '.join(tables[table])}, or map"
+                )
         return parse(cls, tables, "settings")
 
     @property
     def map(self) -> MapFamily:
         """The kind of map that is made."""
-        return self.task.family(self.model)
+        return self.task.family(self.model, self.kriging)
 
     @property
     def configuration(self) -> str:
@@ -159,6 +177,28 @@ class RunSettings:
     def oracle(self) -> tuple[str, ...]:
         """What is taken from the users' own data, which no real server or phone has."""
         return self.task.oracle + self.protection.oracle
+
+
+def unused_settings(settings: RunSettings) -> Iterator[UserError]:
+    """Errors for settings that were changed and that the kind of map does not have."""
+    usual, family = RunSettings(), settings.map
+    if isinstance(family, KrigingMap):
+        local = ("epochs", "batch_size", "learning_rate", "aggregation", "trimmed_share")
+        changed = [
+            *_changed(settings.model, usual.model),
+            *(name for name in _changed(settings.training, usual.training) if name in local),
+        ]
+        way_out = f"train the paper's network with --map {NetworkMap.name}"
+    else:
+        changed = _changed(settings.kriging, usual.kriging)
+        way_out = f"take --map {KrigingMap.name}"
+    if changed:
+        names = listed([option_name(name) for name in changed])
+        yield UserError(f"the map {family.name} has no setting {names}; leave out, or {way_out}")
+
+
+def _changed(settings: Any, usual: Any) -> list[str]:
+    return [name for name, value in vars(settings).items() if value != getattr(usual, name)]
 
 
 @dataclass(frozen=True)

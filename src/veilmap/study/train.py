@@ -9,7 +9,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from veilmap.errors import UserError, refuse_several
+from veilmap.errors import UserError, refuse, refuse_several
 from veilmap.federation import verbs
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
 from veilmap.federation.observation import Observer
@@ -29,7 +29,7 @@ from veilmap.study.phones import StepSummary, summarise
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.results import result_row, results, settings_record
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import RunSettings
+from veilmap.study.settings import RunSettings, unused_settings
 from veilmap.transcript import TranscriptWriter
 
 
@@ -121,7 +121,9 @@ def train(
         if folder is not None and not overwrite:
             folder.refuse_finished()
         if isinstance(data, Measurements):
-            data = prepare(data, settings or RunSettings.of(**keywords))
+            settings = settings or RunSettings.of(**keywords)
+            refuse(unused_settings(settings))
+            data = prepare(data, settings)
         if folder is None:
             return train_prepared(data, None, on_round, past, trainer=trainer, device=device)
         try:

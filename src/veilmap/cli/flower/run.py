@@ -10,7 +10,12 @@ from rich.table import Table
 
 from veilmap.cli.console import say, stderr, stdout, table
 from veilmap.cli.interrupts import INTERRUPTED
-from veilmap.cli.options import NetworkOptions, ProtectionOptions, TaskOptions, TrainingOptions
+from veilmap.cli.options import (
+    NetworkOptions,
+    NetworkTaskOptions,
+    ProtectionOptions,
+    TrainingOptions,
+)
 from veilmap.errors import UserError
 from veilmap.federation.plan import Training
 from veilmap.federation.update_validation import usual_norm
@@ -22,7 +27,7 @@ from veilmap.flower.strategy import Assignment
 from veilmap.model.network import Network
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import RunSettings, Task
+from veilmap.study.settings import NetworkTask, RunSettings
 
 
 def run_(
@@ -39,7 +44,7 @@ def run_(
     test: Path | None = None,
     config: Path | None = None,
     model: Path | None = None,
-    task: TaskOptions = Task(),
+    task: NetworkTaskOptions = NetworkTask(),
     training: TrainingOptions = Training(),
     protection: ProtectionOptions = Protection(),
     network: NetworkOptions = Network(),

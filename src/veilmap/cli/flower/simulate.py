@@ -9,8 +9,8 @@ from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import (
     NetworkOptions,
+    NetworkTaskOptions,
     ProtectionOptions,
-    TaskOptions,
     TestOptions,
     TrainingOptions,
 )
@@ -21,7 +21,7 @@ from veilmap.rounds import Split
 from veilmap.study.prepare import prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import RunSettings, Task
+from veilmap.study.settings import NetworkTask, RunSettings
 from veilmap.wording import counted
 
 
@@ -34,7 +34,7 @@ def simulate_(
     secure_aggregation: bool = False,
     config: Path | None = None,
     model: Path | None = None,
-    task: TaskOptions = Task(),
+    task: NetworkTaskOptions = NetworkTask(),
     training: TrainingOptions = Training(),
     protection: ProtectionOptions = Protection(),
     test: TestOptions = Split(),
@@ -57,7 +57,10 @@ def simulate_(
     """
     RunFolder(out).refuse_finished(way_out="")
     measurements = read_and_say(data, source.columns, source.reading)
-    prepared = prepare(measurements, RunSettings(task, test, network, training, protection))
+    prepared = prepare(
+        measurements,
+        RunSettings(task, test, model=network, training=training, protection=protection),
+    )
     say(
         f"{counted(len(prepared.users), 'node')}, {counted(len(prepared.rounds), 'round')}; "
         "starting Ray takes some seconds"
