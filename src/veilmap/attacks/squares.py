@@ -37,9 +37,10 @@ class Squares:
         before = time.perf_counter()
         assert isinstance(header.map, KrigingMap)  # noqa: S101 - else it is not asked
         area = header.side_knowledge.area
-        visits, k = header.map.visits(area, observation.message)
+        visits = header.map.visits(area, observation.message)
         if not len(visits):
             return Reconstruction.nothing(observation)
-        cloud = Cloud(header.map.grid(area).centres_m(visits.squares), k / k.sum())
+        centres_m = header.map.grid(area).centres_m(visits.squares)
+        cloud = Cloud(centres_m, visits.k / visits.k.sum())
         seconds = time.perf_counter() - before
         return Reconstruction.of(observation, cloud.mean_m, seconds=seconds, cloud=cloud)

@@ -7,6 +7,8 @@ from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from rich.table import Table
+
 from veilmap.cli.console import print_table, progress, say, stdout, table
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
@@ -15,10 +17,11 @@ from veilmap.cli.warnings import warning_lines
 from veilmap.defences.step import Figures
 from veilmap.errors import refuse
 from veilmap.federation.aggregation import AggregationName
+from veilmap.federation.plan import Plan
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.metrics.baselines import is_no_better
 from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_device
-from veilmap.model.network import Network
 from veilmap.rounds import SPLITS
 from veilmap.shell import option_name
 from veilmap.strategy import as_text
@@ -82,8 +85,10 @@ def train_(
     with progress() as bar:
         job = bar.add_task("training", total=len(prepared.rounds))
 
+        counted_as = "square" if isinstance(prepared.plan.map, KrigingMap) else "point"
+
         def on_round(record: RoundRecord) -> None:
-            say(_line(record, measurements.timezone))
+            say(_line(record, measurements.timezone, counted_as))
             bar.advance(job)
 
         run = train(
@@ -100,11 +105,13 @@ def _facts(prepared: Prepared) -> Iterator[tuple[str, str]]:
     yield "area", f"{plan.area.width_m / 1000:.2f} km x {plan.area.height_m / 1000:.2f} km"
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
     yield "rounds", f"{rounds}, clock of {prepared.data.timezone}"
-    if not isinstance(plan.map, Network):
+    if isinstance(plan.map, KrigingMap):
+        yield from _kriging(plan.map, plan)
+    else:
         yield "map", as_text(plan.map)
-    knobs = f"B = {training.batch_size}, E = {training.epochs}, η = {training.learning_rate:g}"
-    rule = _RULES[training.aggregation]
-    yield "training", f"{training.name}, {knobs}, seed {plan.seed}{rule}"
+        knobs = f"B = {training.batch_size}, E = {training.epochs}, η = {training.learning_rate:g}"
+        rule = _RULES[training.aggregation]
+        yield "training", f"{training.name}, {knobs}, seed {plan.seed}{rule}"
     yield "defence", _defence(settings.protection)
     if plan.broken:
         yield "broken phones", f"simulated: {', '.join(settings.robustness.broken)}"
@@ -115,14 +122,21 @@ def _facts(prepared: Prepared) -> Iterator[tuple[str, str]]:
     yield "oracle", f"taken from the data, where a deployment sets it: {oracle}"
 
 
+def _kriging(family: KrigingMap, plan: Plan) -> Iterator[tuple[str, str]]:
+    grid = family.grid(plan.area)
+    size = f"{grid.columns} x {grid.rows} squares of {grid.side_m:g} m"
+    yield "map", f"kriging over {size}, {family.kernel} kernel"
+    most = "all" if family.most_squares is None else f"at most {family.most_squares:,}"
+    each = family.square_bytes
+    sent = (
+        f"{each * len(grid) / 1024:,.1f} KiB" if family.layout == "dense" else f"{each} bytes each"
+    )
+    yield "messages", f"{most} squares visited in the round, {family.layout}, {sent}"
+
+
 def _conclude(run: Run, out: Path | None) -> None:
-    constant_db = run.prepared.rmse_constant_db
-    summary = {
-        "the map after the last round": f"{run.rmse_db:.2f}",
-        "the constant baseline (the training data's mean)": f"{constant_db:.2f}",
-    }
     stdout.print()
-    print_table(summary.items(), "RMSE on the test data", "dB")
+    stdout.print(_quality(run))
     if run.defences:
         _phones(run)
     for number, line in enumerate(warning_lines(run)):
@@ -132,18 +146,61 @@ def _conclude(run: Run, out: Path | None) -> None:
         say(f"\n{line}")
     if not any(record.n for record in run.history):
         say(f"\n{_why_nothing(run)}")
-    elif is_no_better(run.rmse_db, constant_db) and not remarks:
-        verdict = "is worse than" if run.rmse_db > constant_db else "hardly beats"
-        cost = "; a run without --defence shows its cost" if run.defences else ""
-        say(
-            f"\nthe map {verdict} the constant baseline; find better settings with: veilmap tune"
-            f"{cost}"
-        )
+    elif not remarks:
+        say(f"\n{_worth(run)}")
     if out is None:
         say("\nnothing was saved; add --out RUN to keep the map and what the server saw")
     else:
         folder = shlex.quote(str(out))
         say(f"\nwritten to {out}; the map as a file: veilmap map {folder} --format geotiff")
+
+
+def _quality(run: Run) -> Table:
+    """The map beside its zero and its one."""
+    found, yardstick = run.map_figures, run.prepared.yardstick
+    central = yardstick.central
+    columns = ("on the test data", "RMSE per row, dB", "by place, dB", "skill by place")
+    shown = table(None, *columns)
+    rows = (
+        ("the map", found["rmse_db"], found["rmse_by_place_db"], found["skill_by_place"]),
+        (
+            "the constant (mean) baseline",
+            yardstick.constant.rmse_db,
+            yardstick.constant.rmse_by_place_db,
+            yardstick.skill(yardstick.constant).by_place,
+        ),
+        (
+            "kriging of all measurements",
+            central.rmse_db,
+            central.rmse_by_place_db,
+            yardstick.skill(central).by_place,
+        ),
+    )
+    for name, per_row_db, by_place_db, skill in rows:
+        text = "-" if skill is None else f"{skill:.2f}"
+        shown.add_row(name, f"{per_row_db:.2f}", f"{by_place_db:.2f}", text)
+    return shown
+
+
+def _worth(run: Run) -> str:
+    """What the map is worth, and what would help if that is nothing."""
+    found, constant = run.map_figures, run.prepared.yardstick.constant
+    share = found["share_of_central"]
+    if not is_no_better(found["rmse_by_place_db"], constant.rmse_by_place_db):
+        return (
+            f"the map keeps {share:.0%} of the skill of kriging all measurements centrally"
+            if share is not None
+            else "the map is better than the constant, and than kriging of all measurements"
+        )
+    cost = "; a run without --defence shows its cost" if run.defences else ""
+    if not isinstance(run.prepared.plan.map, KrigingMap):
+        return f"the map is no better than a constant; train with --map {KrigingMap.name}{cost}"
+    if share is None:
+        return (
+            "the map is no better than a constant, nor is one of all measurements: position explains "
+            "too little of the signal here; measure in more places"
+        )
+    return f"the map is no better than a constant; it needs more places or more rounds{cost}"
 
 
 def _why_nothing(run: Run) -> str:
@@ -207,13 +264,14 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _line(record: RoundRecord, timezone: str) -> str:
+def _line(record: RoundRecord, timezone: str, counted_as: str) -> str:
     start = datetime.fromtimestamp(record.start_s, ZoneInfo(timezone))
     refused = f"   {len(record.refused)} refused" if record.refused else ""
     past = "" if record.rmse_past_db is None else f"   earlier rounds {record.rmse_past_db:6.2f} dB"
     users = f"{record.users:3d} {plural(record.users, 'user'):5}"
-    points = f"{record.n:7,d} {plural(record.n, 'point'):6}"
+    points = f"{record.n:7,d} {plural(record.n, counted_as):{len(counted_as) + 1}}"
+    skill = "" if record.skill_by_place is None else f"   skill {record.skill_by_place:5.2f}"
     return (
         f"round {record.round:4d}   from {start:%Y-%m-%d %H:%M}   {users}   {points}"
-        f"   RMSE {record.rmse_db:6.2f} dB{past}{refused}"
+        f"   RMSE {record.rmse_db:6.2f} dB{skill}{past}{refused}"
     )

@@ -101,6 +101,9 @@ class Additive(Protocol):
     def told(self, plan: "Plan", message: Arrays) -> int:
         """What a message without fault itself tells of its size, in the place of n_t^k."""
 
+    def added(self, area: Area, messages: Iterable[Arrays]) -> Arrays:
+        """Messages of one round as their sum, which is all that a server sees of a secure one."""
+
 
 def flat_change(before: Arrays, after: Arrays) -> Floats:
     """The arrays of ``after`` less those of the same name and shape before, as one vector.

@@ -18,7 +18,7 @@ from veilmap.kriging.kernel import PUBLIC
 from veilmap.kriging.likelihood import fitted_kernel
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import LocalData
-from veilmap.maps.square_messages import Bits, Layout, SquareCodec, Visits
+from veilmap.maps.square_messages import SIGNAL, VISITED, Bits, Layout, SquareCodec, Visits
 from veilmap.square_grid import SquareGrid
 from veilmap.streams import stream
 
@@ -65,10 +65,15 @@ class KrigingMap(Checked):
         """The public squares."""
         return SquareGrid.of(area, self.square_m)
 
+    @property
+    def square_bytes(self) -> int:
+        """What a square takes in a message: the number of it or k, and S."""
+        named = 4 if self.layout == "sparse" or self.bits == 32 else 1
+        return named + self.bits // 8
+
     def start(self, plan: Plan) -> Arrays:
         """No visit to any square."""
-        squares = len(self.grid(plan.area))
-        return {K: np.zeros(squares, np.int64), S: np.zeros(squares)}
+        return dict(zip((K, S), _nothing(self.grid(plan.area)), strict=True))
 
     def answer(self, plan: Plan, state: Arrays, batch: LocalData, user: str, t: int) -> Arrays:
         """What was visited in the round and how strong the signal was there, but not how long."""
@@ -81,13 +86,10 @@ class KrigingMap(Checked):
 
     def combine(self, plan: Plan, state: Arrays, messages: Iterable[Sent], senders: int) -> Arrays:
         """The sums; nothing is forgotten, and the order does not matter."""
-        codec = self._codec(plan.area)
-        k, sums = state[K].copy(), state[S].copy()
+        k, sums_db = state[K].copy(), state[S].copy()
         for sent in messages:
-            visits = codec.visits(sent.message)
-            k[visits.squares] += 1
-            sums[visits.squares] += visits.signal_db
-        return {K: k, S: sums}
+            self.visits(plan.area, sent.message).add_to(k, sums_db)
+        return {K: k, S: sums_db}
 
     def message_fault(self, plan: Plan, message: Arrays) -> str | None:
         """Why a message cannot be added up; None if it can."""
@@ -95,7 +97,18 @@ class KrigingMap(Checked):
 
     def told(self, plan: Plan, message: Arrays) -> int:
         """The number of squares that the message names, which stands for n."""
-        return len(self._codec(plan.area).visits(message))
+        return len(self.visits(plan.area, message))
+
+    def added(self, area: Area, messages: Iterable[Arrays]) -> Arrays:
+        """The sums of one round, over all squares."""
+        k, sums_db = _nothing(self.grid(area))
+        for message in messages:
+            self.visits(area, message).add_to(k, sums_db)
+        return {VISITED: k, SIGNAL: sums_db}
+
+    def visits(self, area: Area, message: Arrays) -> Visits:
+        """What a message says, or a sum of some."""
+        return self._codec(area).visits(message)
 
     def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
         """The kriged mean above the labels' offset, and its standard deviation."""
@@ -111,6 +124,11 @@ class KrigingMap(Checked):
 
     def _codec(self, area: Area) -> SquareCodec:
         return SquareCodec(self.grid(area), self.layout, self.bits)
+
+
+def _nothing(grid: SquareGrid) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sums of no message."""
+    return np.zeros(len(grid), np.int64), np.zeros(len(grid))
 
 
 # A map is asked for many places, one call after the other, and a round may change nothing.

@@ -23,9 +23,16 @@ Bits = Literal[16, 32]
 
 @dataclass(frozen=True)
 class Visits:
-    """The squares that a message names, and the deviation from the public offset in each."""
+    """The squares that a message names.
+
+    Attributes:
+        squares: their numbers.
+        k: 1 for each; in a sum of messages, how many named it.
+        signal_db: the deviation from the public offset in each; in a sum, of all together.
+    """
 
     squares: NDArray[np.int64]
+    k: NDArray[np.int64]
     signal_db: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -41,14 +48,19 @@ class Visits:
         squares, group = np.unique(square[inside], return_inverse=True)
         signal_db = medians(deviation_db[inside], group) if len(squares) else np.empty(0)
         steps = np.rint(np.clip(signal_db, -MOST_DB, MOST_DB) / STEP_DB)
-        return cls(squares, steps * STEP_DB)
+        return cls(squares, np.ones_like(squares), steps * STEP_DB)
 
     def at_most(self, most: int, draw: np.random.Generator) -> "Visits":
         """``most`` of the squares, drawn at random; all where there are no more."""
         if len(self) <= most:
             return self
         chosen = np.sort(draw.choice(len(self), most, replace=False))
-        return Visits(self.squares[chosen], self.signal_db[chosen])
+        return Visits(self.squares[chosen], self.k[chosen], self.signal_db[chosen])
+
+    def add_to(self, k: NDArray[np.int64], sums_db: NDArray[np.float64]) -> None:
+        """Count them in sums over all squares, which are changed."""
+        k[self.squares] += self.k
+        sums_db[self.squares] += self.signal_db
 
 
 @dataclass(frozen=True)
@@ -74,11 +86,13 @@ class SquareCodec:
         return {VISITED: visited, SIGNAL: everywhere}
 
     def visits(self, message: Arrays) -> Visits:
-        """What a message without fault says."""
-        if self.layout == "sparse":
-            return Visits(message[SQUARES].astype(np.int64), self._read(message[SIGNAL]))
+        """What a message without fault says, or a sum of some, which is always dense."""
+        if SQUARES in message:
+            squares = message[SQUARES].astype(np.int64)
+            return Visits(squares, np.ones_like(squares), _in_db(message[SIGNAL]))
         squares = np.flatnonzero(message[VISITED])
-        return Visits(squares, self._read(message[SIGNAL][squares]))
+        k = message[VISITED][squares].astype(np.int64)
+        return Visits(squares, k, _in_db(message[SIGNAL][squares]))
 
     def fault(self, message: Arrays, most: int | None) -> str | None:
         """Why a message cannot be added up; None if it can."""
@@ -124,5 +138,7 @@ class SquareCodec:
             return np.rint(signal_db / STEP_DB).astype(np.int16)
         return signal_db.astype(np.float32)
 
-    def _read(self, signal: NDArray[np.generic]) -> NDArray[np.float64]:
-        return signal.astype(np.float64) * (STEP_DB if self.bits == 16 else 1.0)
+
+def _in_db(signal: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Whole numbers are steps, others dB."""
+    return signal.astype(np.float64) * (STEP_DB if signal.dtype.kind in "iu" else 1.0)

@@ -13,9 +13,10 @@ import numpy as np
 from veilmap.attacks.attack import Attack, AttackInput, attacked, can_read
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.leak import leaked_gradient
-from veilmap.attacks.methods import ATTACKS
+from veilmap.attacks.methods import ATTACKS, METHODS
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
+from veilmap.attacks.squares import Squares
 from veilmap.errors import UserError, refuse_several, shown
 from veilmap.federation.map_family import MapFamily, flat_change
 from veilmap.federation.observation import Observation
@@ -119,7 +120,7 @@ class _Target:
         everyone = self.evidence.updates
         updates = everyone if self.summed else everyone.of_user(self.name)
         chosen = (each for each in updates if each.round in self.senders)
-        return secure_sum(chosen) if self.summed else chosen
+        return secure_sum(everyone.header, chosen) if self.summed else chosen
 
     def batch(self, t: int) -> LocalData | None:
         """The points that the update of round t was made from, if they are known."""
@@ -149,6 +150,8 @@ def _attack(
     made = settings.make(centroids_m, keep_path)
     attacks = {name: each for name, each in made.items() if can_read(each, name, header)}
     unread = tuple(name for name in made if name not in attacks)
+    if settings.who.method == METHODS:  # that other maps send no squares is nothing to report
+        unread = tuple(name for name in unread if name != Squares.name)
     if not attacks:
         raise _unreadable(header, unread)
     on_begin(len(target.senders) * len(attacks))

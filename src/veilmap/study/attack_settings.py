@@ -21,6 +21,7 @@ from veilmap.attacks.gradient_matching.starts import (
 )
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
+from veilmap.attacks.squares import Squares
 from veilmap.errors import Checked, UserError, refuse, shown, too_low
 from veilmap.settings import NamesMayBeNumbers, group, parse
 from veilmap.study.attack_notation import Methods, method_name, methods_of
@@ -157,6 +158,7 @@ class AttackSettings:
             "search": lambda: self.search,
             "first_layer": FirstLayer,
             "heatmap": lambda: self.heatmap,
+            "squares": Squares,
         }
         return {
             method_name(each): ours[each]() if isinstance(each, str) else each
