@@ -46,10 +46,20 @@ class Footing(Protocol):
 
 @dataclass(frozen=True)
 class Prediction:
-    """The signal at some places, and its standard deviation where the family knows it."""
+    """The signal at some places, and what the family knows of its uncertainty there.
+
+    Attributes:
+        rsrp_dbm: the signal.
+        std_db: half the width of an interval around it that holds 68 % of what phones report.
+        within_95_db: half the width of one that holds 95 %.
+        explained: the part of the prior variance that the measurements took away, from 0 to 1;
+            near 0 they say nothing of the place.
+    """
 
     rsrp_dbm: NDArray[np.float64]
     std_db: NDArray[np.float64] | None = None
+    within_95_db: NDArray[np.float64] | None = None
+    explained: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
 from veilmap.federation import verbs
 from veilmap.federation.byzantine import as_sent
-from veilmap.federation.map_family import WEIGHTS, Arrays, Sent
+from veilmap.federation.map_family import WEIGHTS, Additive, Arrays, Sent
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import messages, wait
 from veilmap.federation.plan import Plan
@@ -78,15 +78,17 @@ def run_round(
     counts, refused = dict[str, int](), dict[str, str]()
 
     def taken() -> Iterator[Sent]:
-        sending = messages(plan, state, batches, this.number, trainer)
+        # Where messages are only added up, phones do not get the sums.
+        met = {} if isinstance(plan.map, Additive) else state
+        sending = messages(plan, met, batches, this.number, trainer)
         for user, message, more in sending:
             reports[user] = (*reports[user], *more)
-            message = as_sent(plan.broken, user, state, message)
+            message = as_sent(plan.broken, user, met, message)
             n = len(batches[user])
             refusal = plan.refusal(message, n, state)
             n = n if refusal else plan.told(message, n)
             if observer and (refusal is None or refusal.is_seen):
-                observer.see(Observation(this.number, user, state, message, n, this.start_s))
+                observer.see(Observation(this.number, user, met, message, n, this.start_s))
             if refusal is None:
                 counts[user] = n
                 yield Sent(user, message, n)

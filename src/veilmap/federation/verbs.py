@@ -71,8 +71,8 @@ def _arrays(family: MapFamily, verb: str, returned: Any) -> Arrays:
 def _prediction(family: MapFamily, places: int, returned: Any) -> Prediction:
     if not isinstance(returned, Prediction):
         raise _wrong(family, "predict", "a Prediction", shown(returned))
-    for name, value in (("rsrp_dbm", returned.rsrp_dbm), ("std_db", returned.std_db)):
-        if name == "std_db" and value is None:
+    for name, value in vars(returned).items():
+        if name != "rsrp_dbm" and value is None:
             continue
         if not is_real(value):
             raise _wrong(family, "predict", f"an array of real numbers as {name}", shown(value))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite
+from math import hypot, isfinite
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from veilmap.area import Area
 from veilmap.errors import Checked, UserError, not_among, out_of_range, too_low
 from veilmap.federation.map_family import Arrays, Footing, Prediction, Sent
 from veilmap.federation.plan import Plan
+from veilmap.kriging.calibration import NORMAL, Calibration, calibrated
 from veilmap.kriging.dense import DenseKriging
 from veilmap.kriging.kernel import PUBLIC
 from veilmap.kriging.likelihood import fitted_kernel
@@ -25,7 +26,9 @@ from veilmap.streams import stream
 KernelName = Literal["fitted", "public"]
 # Of fewer squares the likelihood says too little; the public kernel serves.
 FEWEST_TO_FIT = 20
-K, S = "visits", "signal_sums_db"
+# The sums of every eighth round are kept apart, to calibrate intervals on; the map is of all.
+FOLDS = 8
+K, S, ROUNDS = "visits", "signal_sums_db", "rounds"
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,9 @@ class KrigingMap(Checked):
         return named + self.bits // 8
 
     def start(self, plan: Plan) -> Arrays:
-        """No visit to any square."""
-        return dict(zip((K, S), _nothing(self.grid(plan.area)), strict=True))
+        """No visit to any square, in no round."""
+        shape = (FOLDS, len(self.grid(plan.area)))
+        return {K: np.zeros(shape, np.int64), S: np.zeros(shape), ROUNDS: np.zeros(1, np.int64)}
 
     def answer(self, plan: Plan, state: Arrays, batch: LocalData, user: str, t: int) -> Arrays:
         """What was visited in the round and how strong the signal was there, but not how long."""
@@ -86,10 +90,13 @@ class KrigingMap(Checked):
 
     def combine(self, plan: Plan, state: Arrays, messages: Iterable[Sent], senders: int) -> Arrays:
         """The sums; nothing is forgotten, and the order does not matter."""
-        k, sums_db = state[K].copy(), state[S].copy()
-        for sent in messages:
-            self.visits(plan.area, sent.message).add_to(k, sums_db)
-        return {K: k, S: sums_db}
+        added = self.added(plan.area, (sent.message for sent in messages))
+        k, sums_db, rounds = state[K].copy(), state[S].copy(), state[ROUNDS]
+        fold = int(rounds[0]) % FOLDS
+        k[fold] += added[VISITED]
+        sums_db[fold] += added[SIGNAL]
+        # A round in which no square was visited changes nothing.
+        return {K: k, S: sums_db, ROUNDS: rounds + bool(added[VISITED].any())}
 
     def message_fault(self, plan: Plan, message: Arrays) -> str | None:
         """Why a message cannot be added up; None if it can."""
@@ -101,7 +108,8 @@ class KrigingMap(Checked):
 
     def added(self, area: Area, messages: Iterable[Arrays]) -> Arrays:
         """The sums of one round, over all squares."""
-        k, sums_db = _nothing(self.grid(area))
+        squares = len(self.grid(area))
+        k, sums_db = np.zeros(squares, np.int64), np.zeros(squares)
         for message in messages:
             self.visits(area, message).add_to(k, sums_db)
         return {VISITED: k, SIGNAL: sums_db}
@@ -111,33 +119,50 @@ class KrigingMap(Checked):
         return self._codec(area).visits(message)
 
     def predict(self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]) -> Prediction:
-        """The kriged mean above the labels' offset, and its standard deviation."""
-        offset_dbm = footing.label_offset_dbm
-        visited = np.flatnonzero(state[K])
-        if not len(visited):
-            everywhere = np.ones(len(xy_m))
-            return Prediction(offset_dbm * everywhere, PUBLIC.std_db * everywhere)
-        grid = self.grid(footing.area)
-        kriged = _kriged(self.kernel, grid, *(state[name].tobytes() for name in (K, S)))
-        mean_db, std_db = kriged.predict(xy_m)
-        return Prediction(mean_db + offset_dbm, std_db)
+        """The kriged mean above the labels' offset, and how far off it may be.
+
+        Intervals are those of the median that a phone would report at a place.
+        """
+        if not state[K].any():
+            unknown = np.full(len(xy_m), hypot(PUBLIC.std_db, PUBLIC.noise_db))
+            signal = np.full(len(xy_m), footing.label_offset_dbm)
+            return Prediction(signal, unknown, NORMAL[1] * unknown, np.zeros(len(xy_m)))
+        sums = (state[name].tobytes() for name in (K, S))
+        kriged = _kriged(self.kernel, self.grid(footing.area), *sums)
+        mean_db, std_db = kriged.map.predict(xy_m)
+        kernel, calibration = kriged.map.kernel, kriged.calibration
+        reported_db = np.hypot(std_db, kernel.noise_db)
+        return Prediction(
+            mean_db + footing.label_offset_dbm,
+            calibration.within_68 * reported_db,
+            calibration.within_95 * reported_db,
+            np.clip(1 - (std_db / kernel.std_db) ** 2, 0, 1),
+        )
 
     def _codec(self, area: Area) -> SquareCodec:
         return SquareCodec(self.grid(area), self.layout, self.bits)
 
 
-def _nothing(grid: SquareGrid) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Sums of no message."""
-    return np.zeros(len(grid), np.int64), np.zeros(len(grid))
+@dataclass(frozen=True)
+class _Kriged:
+    map: DenseKriging
+    calibration: Calibration
 
 
 # A map is asked for many places, one call after the other, and a round may change nothing.
 @lru_cache(maxsize=8)
-def _kriged(kernel: KernelName, grid: SquareGrid, visits: bytes, sums: bytes) -> DenseKriging:
+def _kriged(kernel_name: KernelName, grid: SquareGrid, visits: bytes, sums: bytes) -> _Kriged:
     """Kriging from the bytes of the two sums."""
-    k, signal_db = np.frombuffer(visits, np.int64), np.frombuffer(sums)
-    visited = np.flatnonzero(k)
-    counts = k[visited].astype(np.float64)
-    observed = Observed(grid.centres_m(visited), signal_db[visited] / counts, counts)
-    is_fitted = kernel == "fitted" and len(observed) >= FEWEST_TO_FIT
-    return DenseKriging.of(fitted_kernel(observed) if is_fitted else PUBLIC, observed)
+    shape = (FOLDS, len(grid))
+    k, sums_db = np.frombuffer(visits, np.int64).reshape(shape), np.frombuffer(sums).reshape(shape)
+    visited = np.flatnonzero(k.any(axis=0))
+    xy_m, k, sums_db = (
+        grid.centres_m(visited),
+        k[:, visited].astype(np.float64),
+        sums_db[:, visited],
+    )
+    counts = k.sum(axis=0)
+    observed = Observed(xy_m, sums_db.sum(axis=0) / counts, counts)
+    is_fitted = kernel_name == "fitted" and len(observed) >= FEWEST_TO_FIT
+    kernel = fitted_kernel(observed) if is_fitted else PUBLIC
+    return _Kriged(DenseKriging.of(kernel, observed), calibrated(kernel, xy_m, k, sums_db))

@@ -1,0 +1,86 @@
+"""How wide intervals must be to cover what they say, learned from rounds that were set aside."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilmap.kriging.dense import DenseKriging
+from veilmap.kriging.kernel import Kernel, Vector
+from veilmap.kriging.observed import Observed
+from veilmap.metrics.map_errors import places
+
+LEVELS = (0.68, 0.95)
+NORMAL = (0.9945, 1.96)  # what covers as much of a normal distribution
+# With so many places set aside, what they say and the normal distribution count the same.
+_HALF_TRUST = 20
+# Of more squares, one fold in place of all has enough places, and kriging takes long.
+_ALL_FOLDS_BELOW = 1000
+# Intervals no narrower than this part of the normal ones, whatever was set aside.
+_LEAST = 0.1
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Half widths of intervals, in standard deviations of a value that a phone would report.
+
+    Attributes:
+        within_68: of the interval that covers 68 %.
+        within_95: of the one that covers 95 %.
+        places: how many places of 50 m it was learned from; with less than some 50 it says little.
+    """
+
+    within_68: float = NORMAL[0]
+    within_95: float = NORMAL[1]
+    places: int = 0
+
+
+def calibrated(kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector) -> Calibration:
+    """From counts and sums of some squares, one row per fold of the rounds.
+
+    Each fold in turn is set aside and predicted from the others. The half width is the quantile of
+    |error| / √(v + τ²/k) with every place of 50 m counting the same, and one more place beyond all
+    (split conformal prediction: Lei et al. 2018); few places pull it to that of the normal
+    distribution, as λ = n / (n + 20) of it in the logarithm.
+    """
+    errors = list(_set_aside(kernel, xy_m, k, sums_db))
+    if not errors:
+        return Calibration()
+    where_m, in_std = (
+        np.concatenate([xy for xy, _ in errors]),
+        np.concatenate([e for _, e in errors]),
+    )
+    place = places(where_m)
+    counts = np.bincount(place)
+    trust = len(counts) / (len(counts) + _HALF_TRUST)
+    within_68, within_95 = (
+        usual * max(_quantile(in_std, 1 / counts[place], level) / usual, _LEAST) ** trust
+        for level, usual in zip(LEVELS, NORMAL, strict=True)
+    )
+    return Calibration(within_68, within_95, len(counts))
+
+
+def _set_aside(
+    kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector
+) -> Iterator[tuple[Vector, Vector]]:
+    """The squares of each fold and |error| in standard deviations there."""
+    folds = [fold for fold in range(len(k)) if k[fold].any()]
+    if k.shape[1] > _ALL_FOLDS_BELOW:
+        folds = folds[:1]
+    for fold in folds:
+        rest_k, rest_db = k.sum(axis=0) - k[fold], sums_db.sum(axis=0) - sums_db[fold]
+        known, aside = rest_k > 0, k[fold] > 0
+        if not known.any():
+            continue
+        others = Observed(xy_m[known], rest_db[known] / rest_k[known], rest_k[known])
+        mean_db, std_db = DenseKriging.of(kernel, others).predict(xy_m[aside])
+        error_db = np.abs(sums_db[fold, aside] / k[fold, aside] - mean_db)
+        yield xy_m[aside], error_db / np.hypot(std_db, kernel.noise_db / np.sqrt(k[fold, aside]))
+
+
+def _quantile(values: Vector, weights: NDArray[np.float64], level: float) -> float:
+    """Weighted, with one more value of mean weight above all."""
+    order = np.argsort(values, kind="stable")
+    shares = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
+    return float(values[order][min(np.searchsorted(shares, level), len(values) - 1)])
