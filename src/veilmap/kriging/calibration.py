@@ -44,13 +44,10 @@ def calibrated(kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector) -> Cali
     (split conformal prediction: Lei et al. 2018); few places pull it to that of the normal
     distribution, as λ = n / (n + 20) of it in the logarithm.
     """
-    errors = list(_set_aside(kernel, xy_m, k, sums_db))
-    if not errors:
+    found = list(_set_aside(kernel, xy_m, k, sums_db))
+    if not found:
         return Calibration()
-    where_m, in_std = (
-        np.concatenate([xy for xy, _ in errors]),
-        np.concatenate([e for _, e in errors]),
-    )
+    where_m, in_std = (np.concatenate(each) for each in zip(*found, strict=True))
     place = places(where_m)
     counts = np.bincount(place)
     trust = len(counts) / (len(counts) + _HALF_TRUST)
@@ -83,4 +80,4 @@ def _quantile(values: Vector, weights: NDArray[np.float64], level: float) -> flo
     """Weighted, with one more value of mean weight above all."""
     order = np.argsort(values, kind="stable")
     shares = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
-    return float(values[order][min(np.searchsorted(shares, level), len(values) - 1)])
+    return float(values[order][min(int(np.searchsorted(shares, level)), len(values) - 1)])

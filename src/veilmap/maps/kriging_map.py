@@ -154,13 +154,11 @@ class _Kriged:
 def _kriged(kernel_name: KernelName, grid: SquareGrid, visits: bytes, sums: bytes) -> _Kriged:
     """Kriging from the bytes of the two sums."""
     shape = (FOLDS, len(grid))
-    k, sums_db = np.frombuffer(visits, np.int64).reshape(shape), np.frombuffer(sums).reshape(shape)
-    visited = np.flatnonzero(k.any(axis=0))
-    xy_m, k, sums_db = (
-        grid.centres_m(visited),
-        k[:, visited].astype(np.float64),
-        sums_db[:, visited],
-    )
+    all_k = np.frombuffer(visits, np.int64).reshape(shape)
+    visited = np.flatnonzero(all_k.any(axis=0))
+    k = all_k[:, visited].astype(np.float64)
+    sums_db = np.frombuffer(sums).reshape(shape)[:, visited]
+    xy_m = grid.centres_m(visited)
     counts = k.sum(axis=0)
     observed = Observed(xy_m, sums_db.sum(axis=0) / counts, counts)
     is_fitted = kernel_name == "fitted" and len(observed) >= FEWEST_TO_FIT
