@@ -11,7 +11,10 @@ from safetensors.numpy import save
 from tests.conftest import UNIT_SCALER
 from veilmap.area import Area
 from veilmap.errors import UserError
+from veilmap.federation.plan import Plan
 from veilmap.geo import Projection
+from veilmap.local_data import Scaler
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.signal_map.export import export
 from veilmap.signal_map.picture import DPI, LEFT, TOP
@@ -159,3 +162,66 @@ def test_a_model_whose_weights_do_not_fit_is_refused(signal_map, tmp_path):
     SignalMap(signal_map.facts, {"weights": signal_map.weights[:-1]}).save(tmp_path / "model")
     with pytest.raises(UserError, match="but its network has 65"):
         SignalMap.load(tmp_path / "model")
+
+
+@pytest.fixture
+def kriged() -> SignalMap:
+    """Ten visited squares of 50 m in a row, seen twice each, and an area of 20 km beside them."""
+    area = Area(699_000.0, 5_708_000.0, 719_000.0, 5_708_500.0)
+    family = KrigingMap(square_m=50.0, kernel="public")
+    facts = MapFacts("x204", family, Scaler.of_area(area), -96.0, area, Projection(32630))
+    plan = Plan(family, facts.scaler, area, label_offset_dbm=-96.0)
+    state = dict(family.start(plan))
+    state["visits"][0, :10], state["signal_sums_db"][0, :10] = 2, 2 * np.arange(10.0)
+    return SignalMap(facts, state)
+
+
+def test_a_pixel_of_a_kriged_map_is_one_of_its_squares(kriged):
+    raster = Raster.of(kriged)
+    assert raster.resolution_m == 50
+    assert raster.rsrp_dbm.shape == (11, 401)
+    assert (raster.visits[-1, :10] == 2).all()
+    assert raster.visits.sum() == 20
+    assert raster.rsrp_dbm[-1, 9] > raster.rsrp_dbm[-1, 0]
+
+
+def test_there_is_no_data_far_from_any_visit(kriged, tmp_path):
+    raster = export(kriged, tmp_path / "map.tif")
+    assert not np.isnan(raster.rsrp_dbm[:, :10]).any()
+    assert np.isnan(raster.rsrp_dbm[:, -1]).all()
+    assert 0 < raster.known_share < 0.2
+    with rasterio.open(tmp_path / "map.tif") as file:
+        assert file.descriptions == ("RSRP", "uncertainty of RSRP, 68 %")
+        assert file.units == ("dBm", "dB")
+        assert np.isnan(file.nodatavals).all()
+        signal, uncertainty = file.read()
+    np.testing.assert_array_equal(signal, raster.rsrp_dbm)
+    np.testing.assert_array_equal(uncertainty, raster.std_db)
+    assert (np.isnan(signal) == np.isnan(uncertainty)).all()
+
+
+def test_geojson_leaves_out_what_is_not_known_and_tells_visits(kriged, tmp_path):
+    raster = export(kriged, tmp_path / "map.geojson")
+    found = json.loads((tmp_path / "map.geojson").read_text())["features"]
+    assert len(found) == (~np.isnan(raster.rsrp_dbm)).sum()
+    visits = [each["properties"]["visits"] for each in found]
+    assert sorted(visits)[-10:] == [2] * 10
+    assert sum(visits) == 20
+    assert all(each["properties"]["std_db"] > 0 for each in found)
+
+
+def test_uncertainty_is_drawn_beside_the_signal(kriged, tmp_path):
+    export(kriged, tmp_path / "two.png")
+    export(replace(kriged, state={**kriged.state, "visits": 0 * kriged.state["visits"]}),
+           tmp_path / "nothing.png")  # fmt: skip
+    two, nothing = (imread(tmp_path / f"{name}.png") for name in ("two", "nothing"))
+    assert two.shape == nothing.shape
+    assert len(np.unique(nothing[..., :3].reshape(-1, 3), axis=0)) > 2
+
+
+def test_nothing_visited_is_no_data_everywhere(kriged):
+    raster = Raster.of(
+        replace(kriged, state={**kriged.state, "visits": 0 * kriged.state["visits"]})
+    )
+    assert raster.range_dbm is None
+    assert raster.known_share == 0

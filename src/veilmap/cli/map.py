@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from veilmap.cli.console import say
 from veilmap.signal_map.export import FORMATS, export
+from veilmap.signal_map.raster import Raster
 from veilmap.study.run_folder import RunFolder
 
 
@@ -27,8 +30,20 @@ def map_(
     path = out or run / f"map{FORMATS[format or 'geotiff'].endings[0]}"
     raster = export(RunFolder(run).load_map(), path, format, resolution)
     rows, columns = raster.rsrp_dbm.shape
-    low, high = raster.rsrp_dbm.min(), raster.rsrp_dbm.max()
     say(
         f"wrote {path}: {columns} x {rows} squares of {raster.resolution_m:g} m, "
-        f"{low:.1f} to {high:.1f} dBm, EPSG:{raster.projection.epsg}"
+        f"{_said(raster)}, EPSG:{raster.projection.epsg}"
     )
+
+
+def _said(raster: Raster) -> str:
+    """What the map says, and of how much of the area."""
+    if raster.range_dbm is None:
+        return "nothing is known anywhere"
+    low, high = raster.range_dbm
+    text = f"{low:.1f} to {high:.1f} dBm"
+    if raster.std_db is not None:
+        text += f" ± {np.nanmedian(raster.std_db):.1f} dB (median)"
+    if raster.known_share < 1:
+        text += f", no data for {1 - raster.known_share:.0%} of the area"
+    return text

@@ -54,12 +54,14 @@ class Prediction:
         within_95_db: half the width of one that holds 95 %.
         explained: the part of the prior variance that the measurements took away, from 0 to 1;
             near 0 they say nothing of the place.
+        visits: how many messages named the square in which the place lies.
     """
 
     rsrp_dbm: NDArray[np.float64]
     std_db: NDArray[np.float64] | None = None
     within_95_db: NDArray[np.float64] | None = None
     explained: NDArray[np.float64] | None = None
+    visits: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from veilmap.kriging.likelihood import fitted_kernel
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import LocalData
 from veilmap.maps.square_messages import SIGNAL, VISITED, Bits, Layout, SquareCodec, Visits
-from veilmap.square_grid import SquareGrid
+from veilmap.square_grid import OUTSIDE, SquareGrid
 from veilmap.streams import stream
 
 KernelName = Literal["fitted", "public"]
@@ -126,17 +126,20 @@ class KrigingMap(Checked):
         if not state[K].any():
             unknown = np.full(len(xy_m), hypot(PUBLIC.std_db, PUBLIC.noise_db))
             signal = np.full(len(xy_m), footing.label_offset_dbm)
-            return Prediction(signal, unknown, NORMAL[1] * unknown, np.zeros(len(xy_m)))
-        sums = (state[name].tobytes() for name in (K, S))
-        kriged = _kriged(self.kernel, self.grid(footing.area), *sums)
+            nothing = np.zeros(len(xy_m))
+            return Prediction(signal, unknown, NORMAL[1] * unknown, nothing, nothing.astype(int))
+        grid = self.grid(footing.area)
+        kriged = _kriged(self.kernel, grid, *(state[name].tobytes() for name in (K, S)))
         mean_db, std_db = kriged.map.predict(xy_m)
         kernel, calibration = kriged.map.kernel, kriged.calibration
         reported_db = np.hypot(std_db, kernel.noise_db)
+        square = grid.squares(xy_m)
         return Prediction(
             mean_db + footing.label_offset_dbm,
             calibration.within_68 * reported_db,
             calibration.within_95 * reported_db,
             np.clip(1 - (std_db / kernel.std_db) ** 2, 0, 1),
+            np.where(square == OUTSIDE, 0, state[K].sum(axis=0)[square]),
         )
 
     def _codec(self, area: Area) -> SquareCodec:
