@@ -45,6 +45,9 @@ def test_the_errors_shown_are_those_of_the_test_data(compared):
     rows = sheet.grid.means(test.xy_m, test.rsrp_dbm)
     assert (np.isnan(rows) == np.isnan(kriging.error_db)).all()
     assert not np.isnan(kriging.predicted_dbm).any()
+    is_test = ~np.isnan(rows)
+    expected = kriging.predicted_dbm[is_test] - rows[is_test]
+    assert np.corrcoef(kriging.error_db[is_test], expected)[0, 1] > 0.8
     measured = ~np.isnan(sheet.measured_dbm)
     assert measured.sum() > (~np.isnan(rows)).sum()
     off = kriging.predicted_dbm[measured] - sheet.measured_dbm[measured]

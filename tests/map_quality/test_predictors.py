@@ -42,6 +42,14 @@ def test_a_smooth_field_is_found_in_far_coordinates(name, measured):
     assert np.sqrt(np.mean((predicted.rsrp_dbm - dbm) ** 2)) < 0.4 * dbm.std()
 
 
+def test_places_a_hand_apart_are_told_apart_in_far_coordinates():
+    """20 cm at 5,710 km, which single precision would round to half a metre."""
+    xy_m = FAR_M + np.array([[0.0, 0], [0, 0.2]])[np.arange(40) % 2]
+    dbm = np.where(np.arange(40) % 2, -80.0, -100.0)
+    predicted = CENTRAL["random_forest"](rounds_of(xy_m, dbm), 0)(xy_m[:2])
+    np.testing.assert_allclose(predicted.rsrp_dbm, [-100, -80], atol=1e-6)
+
+
 def test_a_plane_is_found_by_a_line():
     draw = np.random.default_rng(1)
     xy_m = draw.uniform(0, 1000, (60, 2))
