@@ -55,6 +55,17 @@ def test_a_federated_map_stands_beside_the_constant_and_the_best(map_, means):
     assert means in words(CONSTANT, LINEAR, FOREST, map_)
 
 
+def test_beside_a_better_federated_map_others_are_compared_with_it():
+    other = summary(
+        "kriging", "federated", rmse_by_place_db=5.2, skill_by_place=0.73, share_of_best=0.97
+    )
+    found = words(CONSTANT, FOREST, federated(17.0, -1.9, -2.5), other)
+    assert "network is no better than the constant; federated kriging has 0.73." in found
+    assert "The federated kriging is as good as the best centralised map (97%" in found
+    found = words(CONSTANT, FOREST, federated(7.0, 0.51, 0.68), other)
+    assert "The federated network has a skill by place of 0.51; federated kriging has" in found
+
+
 def test_where_no_predictor_beats_the_constant_the_data_are_to_blame():
     found = words(CONSTANT, LINEAR, federated(11.0, -0.2), floor=floor(9.0))
     assert found.startswith("No centralised predictor is better than the constant")

@@ -12,6 +12,7 @@ from tests.map_quality.making import TINY, field_dbm, make_field
 from tests.maps.making import Mean
 from veilmap.errors import UserError
 from veilmap.federation.map_family import Prediction
+from veilmap.map_quality.settings import MAPS
 from veilmap.metrics.map_errors import TestSet
 
 
@@ -123,13 +124,13 @@ def test_a_folder_has_the_figures_and_the_picture_for_its_owner_alone(tmp_path):
     assert content == json.loads(json.dumps(found.as_json()))
     assert content["schema"] == 1
     assert content["settings"]["quality"] == {
-        "maps": ["network"], "seeds": 1, "threshold_dbm": -100.0,
+        "maps": [*MAPS], "seeds": 1, "threshold_dbm": -100.0,
     }  # fmt: skip
     assert content["settings"]["test"]["block_m"] == 150
     assert content["settings"]["resolved"]["cell"] == "a"
     assert "scikit-learn" in content["settings"]["versions"]
-    assert len(content["rows"]) == 7
-    assert {each["predictor"] for each in content["history"]} == {"network"}
+    assert len(content["rows"]) == 6 + len(MAPS)
+    assert {each["predictor"] for each in content["history"]} == {*MAPS}
     assert set(content["noise_floor"]) == {"rmse_db", "rmse_by_place_db", "places", "rows_share"}
 
 

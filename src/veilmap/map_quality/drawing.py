@@ -1,6 +1,6 @@
 """The picture of a comparison: measured, predicted, error and uncertainty, and the curve."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
@@ -37,9 +37,15 @@ def draw_sheet(
     grid = figure.subplots(lines, 4, squeeze=False)
     figure.suptitle(as_written(title) + "\n", fontsize=TITLE + 1, x=0.01, ha="left", weight="bold")
     scales = _Scales(sheet)
-    _first_column(grid[:, 0], sheet, rows, curve, scales)
+    colours_of = dict(
+        zip(dict.fromkeys(point.predictor for point in curve), cycle(COLOURS), strict=False)
+    )
+    _first_column(grid[:, 0], sheet, scales)
+    if colours_of and lines > 1:
+        _draw_curve(grid[1, 0], rows, curve, colours_of, high / wide)
     for axes, panels in zip(grid[:, 1:], sheet.maps, strict=True):
-        _draw_map(axes, panels, sheet.grid, rows, scales)
+        colour = colours_of.get(panels.predictor, "black")
+        _draw_map(axes, panels, sheet.grid, rows, scales, colour)
     bars = (
         (grid[:, :2], scales.signal, _SIGNAL, "RSRP in dBm", "both"),
         (grid[:, 2:3], scales.error, _ERROR, "predicted − measured, in dB", "both"),
@@ -70,7 +76,8 @@ class _Scales:
 
 def _most(values: Values, low: float, high: float) -> tuple[float, float]:
     """The ends of the scale, without the outermost values, which would use it up."""
-    ends = np.nanquantile(values, [low, high])
+    known = values[np.isfinite(values)]
+    ends = np.quantile(known, [low, high]) if len(known) else (0, 0)
     return float(ends[0]), float(ends[1])
 
 
@@ -79,38 +86,45 @@ def _panel_size(grid: Grid) -> tuple[float, float]:
     return max(grid.frame.width_m * scale, _NARROWEST), grid.frame.height_m * scale
 
 
-def _first_column(
-    column: np.ndarray,
-    sheet: Sheet,
-    rows: Sequence[QualityRow],
-    curve: Sequence[CurvePoint],
-    scales: _Scales,
-) -> None:
-    """What was measured; below it the curve."""
+def _first_column(column: np.ndarray, sheet: Sheet, scales: _Scales) -> None:
+    """What was measured; below it there is room for the curve."""
     measured, *below = column
     _squares(measured, sheet.measured_dbm, sheet.grid, scales.signal, _SIGNAL)
     _title(measured, "measured", f"mean in squares of {sheet.grid.side_m:g} m")
     _scale_bar(measured, sheet.grid)
-    for axes in below[1:]:
+    for axes in below:
         axes.set_axis_off()
-    if below and curve:
-        names = dict.fromkeys(point.predictor for point in curve)
-        colours = dict(zip(names, cycle(COLOURS), strict=False))
-        draw_curve(below[0], rows, curve, colours)
-        wide, high = _panel_size(sheet.grid)
-        below[0].set_box_aspect(high / wide)
-        _title(below[0], "learning curve", "skill by place after each round")
+
+
+def _draw_curve(
+    axes: Axes,
+    rows: Sequence[QualityRow],
+    curve: Sequence[CurvePoint],
+    colours: Mapping[str, str],
+    aspect: float,
+) -> None:
+    """As large as a map."""
+    axes.set_axis_on()
+    axes.set_box_aspect(aspect)
+    draw_curve(axes, rows, curve, colours)
+    _title(axes, "learning curve", "skill by place after each round")
 
 
 def _draw_map(
-    axes: np.ndarray, panels: MapPanels, grid: Grid, rows: Sequence[QualityRow], scales: _Scales
+    axes: np.ndarray,
+    panels: MapPanels,
+    grid: Grid,
+    rows: Sequence[QualityRow],
+    scales: _Scales,
+    colour: str,
 ) -> None:
+    """The colour of the name is that of the map's learning curve."""
     predicted, error, doubt = axes
     own = [row for row in rows if row.predictor == panels.predictor]
     name = called(summarise(own)[0])
     first = own[0]
     _squares(predicted, panels.predicted_dbm, grid, scales.signal, _SIGNAL)
-    _title(predicted, f"{as_written(name)}", "predicted")
+    _title(predicted, as_written(name), "predicted", colour)
     _squares(error, panels.error_db, grid, scales.error, _ERROR)
     skill = "" if first.skill_by_place is None else f", skill {first.skill_by_place:.2f}"
     _title(error, "error on the test data", f"by place {first.rmse_by_place_db:.1f} dB{skill}")
@@ -138,8 +152,8 @@ def _squares(axes: Axes, values: Values, grid: Grid, scale: Normalize, colours: 
         spine.set(color="0.7", linewidth=0.5)
 
 
-def _title(axes: Axes, name: str, note: str) -> None:
-    axes.set_title(name, fontsize=TITLE, weight="bold", loc="left", pad=14)
+def _title(axes: Axes, name: str, note: str, colour: str = "black") -> None:
+    axes.set_title(name, fontsize=TITLE, weight="bold", loc="left", pad=14, color=colour)
     axes.annotate(
         note, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points",
         fontsize=TICK, color="0.35",

@@ -39,6 +39,8 @@ def draw_curve(
     low, high = max(min(drawn), _LOWEST), max(drawn)
     room = 0.12 * max(high - low, 0.2)
     axes.set_ylim(low - room, high + room)
+    if len(colours) > 1:
+        axes.legend(fontsize=TICK, loc="lower right", framealpha=0.8, edgecolor="none")
     axes.set_xlabel("round", fontsize=LABEL)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(5))

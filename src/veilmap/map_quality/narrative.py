@@ -40,9 +40,13 @@ def narrative(summaries: Sequence[Summary], floor: NoiseFloor | None) -> Iterato
         skill = best.mean(_SKILL) or 0
         yield f"The best centralised map is {called(best)}, with a skill by place of {skill:.2f}."
         yield from _limit(best, floor)
-    for each in summaries:
-        if each.kind == "federated":
-            yield _federated(each, best if is_of_use else None, constant_db)
+    federated = [each for each in summaries if each.kind == "federated"]
+    leader = max(federated, key=lambda each: each.mean(_SKILL) or 0, default=None)
+    for each in federated:
+        if each is not leader and leader is not None and (leader.mean(_SKILL) or 0) > 0:
+            yield _beside(each, leader, constant_db)
+        else:
+            yield _alone(each, best if is_of_use else None, constant_db)
 
 
 def _limit(best: Summary, floor: NoiseFloor | None) -> Iterator[str]:
@@ -61,7 +65,18 @@ def _limit(best: Summary, floor: NoiseFloor | None) -> Iterator[str]:
         )
 
 
-def _federated(summary: Summary, best: Summary | None, constant_db: float | None) -> str:
+def _beside(summary: Summary, leader: Summary, constant_db: float | None) -> str:
+    """A federated map where another is better."""
+    if is_no_better(summary.mean(_RMSE), constant_db):
+        means = "is no better than the constant"
+    else:
+        means = f"has a skill by place of {summary.mean(_SKILL) or 0:.2f}"
+    better = f"{called(leader)} has {leader.mean(_SKILL) or 0:.2f}"
+    return f"The {called(summary)} {means}; {better}."
+
+
+def _alone(summary: Summary, best: Summary | None, constant_db: float | None) -> str:
+    """The best of the federated maps, beside the constant and the best centralised map."""
     name, share = called(summary), summary.mean(_SHARE)
     if is_no_better(summary.mean(_RMSE), constant_db):
         means = f"The {name} is no better than the constant"

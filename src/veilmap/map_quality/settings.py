@@ -1,7 +1,7 @@
 """Everything that decides a comparison of maps, as data."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,14 +108,9 @@ class QualitySettings(RunSettings):
         return (CONSTANT, *CENTRAL, *self.runs)
 
     def _run_of(self, given: str | MapFamily) -> RunSettings:
-        return RunSettings(
-            task=replace(self.task, map=given),
-            test=Split(**vars(self.test)),
-            model=self.model,
-            training=self.training,
-            protection=self.protection,
-            robustness=self.robustness,
-        )
+        parts = {each.name: getattr(self, each.name) for each in fields(RunSettings)}
+        parts |= {"task": replace(self.task, map=given), "test": Split(**vars(self.test))}
+        return RunSettings(**parts)
 
 
 def _text(given: Any) -> str:
