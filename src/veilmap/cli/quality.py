@@ -123,6 +123,8 @@ def _cell(summary: Summary, figure: str, form: str, has_range: bool) -> str:
     if found is None:
         return "-"
     mean, least, most = (format(each, form) for each in (found.mean, found.least, found.most))
+    if figure == "share_of_best" and found.mean < 0:
+        return "-"  # the skill says how bad it is
     return f"{mean} ({least}…{most})" if has_range and least != most else mean
 
 

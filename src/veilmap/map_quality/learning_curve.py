@@ -23,7 +23,10 @@ def draw_curve(
     curve: Sequence[CurvePoint],
     colours: Mapping[str, str],
 ) -> None:
-    """A line is the mean over the seeds, its band reaches from the least to the most."""
+    """A line is the mean over the seeds, its band reaches from the least to the most.
+
+    There is no legend: the names of the maps beside it have the colours of the lines.
+    """
     summaries = summarise(rows)
     best = _best(summaries)
     drawn = [0.0]
@@ -31,7 +34,7 @@ def draw_curve(
         if summary.kind == "federated":
             drawn += _line(axes, summary, curve, colours[summary.predictor])
     axes.axhline(0, color=_REFERENCE, linewidth=0.8, linestyle="--")
-    _label(axes, 0, "constant")
+    _label(axes, 0, "constant", below=True)
     if best is not None and (skill := best.mean("skill_by_place")) is not None:
         drawn.append(skill)
         axes.axhline(skill, color=_REFERENCE, linewidth=0.8)
@@ -39,8 +42,6 @@ def draw_curve(
     low, high = max(min(drawn), _LOWEST), max(drawn)
     room = 0.12 * max(high - low, 0.2)
     axes.set_ylim(low - room, high + room)
-    if len(colours) > 1:
-        axes.legend(fontsize=TICK, loc="lower right", framealpha=0.8, edgecolor="none")
     axes.set_xlabel("round", fontsize=LABEL)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(5))
@@ -72,9 +73,12 @@ def _line(axes: Axes, summary: Summary, curve: Sequence[CurvePoint], colour: str
     return means
 
 
-def _label(axes: Axes, y: float, text: str) -> None:
+def _label(axes: Axes, y: float, text: str, below: bool = False) -> None:
+    """At the right above the line, or at the left below it, where curves seldom are."""
+    place, offset = ((0, y), (2, -2)) if below else ((1, y), (-2, 2))
     axes.annotate(
-        text, (1, y), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-        ha="right", va="bottom", fontsize=TICK, color=_REFERENCE, zorder=3,
+        text, place, offset, xycoords=("axes fraction", "data"), textcoords="offset points",
+        ha="left" if below else "right", va="top" if below else "bottom", fontsize=TICK,
+        color=_REFERENCE, zorder=3,
         bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.5},
     )  # fmt: skip

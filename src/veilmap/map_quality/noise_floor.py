@@ -38,36 +38,38 @@ def noise_floor(data: Measurements) -> NoiseFloor | None:
 def floor_of(
     xy_m: NDArray[np.float64], rsrp_dbm: NDArray[np.float64], session: NDArray[np.int64]
 ) -> NoiseFloor | None:
-    """The variance within a place, of places that k >= 2 sessions visited.
+    """The variance within a place, by the analysis of variance of places with k >= 2 sessions.
 
     Row i of session j measures y_ij = f + b_j + e_ij, where b_j is the same in all n_j rows. With
-    the mean m_j of the session's rows and their variance w_j = Σ_i (y_ij − m_j)² / n_j,
+    N = Σ n_j and the sums of squares within sessions and between them,
 
-        Σ_j (m_j − m)² / (k − 1)  +  Σ_j w_j / k        with m = Σ_j m_j / k
+        W = Σ_ij (y_ij − m_j)²            var(e) = W / (N − k)
+        B = Σ_j n_j (m_j − m)²            var(b) = (B − (k − 1)·var(e)) / (N − Σ n_j² / N)
 
-    has the expectation var(b) + var(e): E[w_j] = var(e)·(1 − 1/n_j), and what it lacks is in the
-    variance of m_j. The variance of all rows would be too small, since rows of a session share b_j.
+    each without bias (Searle, Casella and McCulloch, Variance Components, section 3.6), and the
+    floor of the place is var(b) + var(e). The variance of all rows would be too small, since rows
+    of a session share b_j. Sessions weigh by their rows, as they do in the error of a map.
     """
     place = places(xy_m, SIDE_M)
     keys, group, n = np.unique(
         np.column_stack([place, session]), axis=0, return_inverse=True, return_counts=True
     )
     group = group.ravel()
-    mean = np.bincount(group, rsrp_dbm) / n
-    within = np.bincount(group, (rsrp_dbm - mean[group]) ** 2) / n
-    of_place = keys[:, 0]
-    k = np.bincount(of_place)
-    middle = np.bincount(of_place, mean) / k
-    between = np.bincount(of_place, (mean - middle[of_place]) ** 2)
+    of_place, mean = keys[:, 0], np.bincount(group, rsrp_dbm) / n
+    within = np.bincount(place, (rsrp_dbm - mean[group]) ** 2)
+    k, rows = np.bincount(of_place), np.bincount(place)
+    middle = np.bincount(place, rsrp_dbm) / rows
+    between = np.bincount(of_place, n * (mean - middle[of_place]) ** 2)
+    # Where each session has one row, what would be var(e) is in B.
+    of_rows = within / np.maximum(rows - k, 1)
+    degrees = rows - np.bincount(of_place, n**2) / rows
     repeated = k >= 2
     if not repeated.any():
         return None
-    variance = between[repeated] / (k[repeated] - 1)
-    variance += (np.bincount(of_place, within) / k)[repeated]
-    rows = np.bincount(of_place, n)[repeated]
+    variance = (between - (k - 1) * of_rows)[repeated] / degrees[repeated] + of_rows[repeated]
     return NoiseFloor(
-        rmse_db=sqrt(np.average(variance, weights=rows)),
+        rmse_db=sqrt(np.average(variance, weights=rows[repeated])),
         rmse_by_place_db=sqrt(variance.mean()),
         places=int(repeated.sum()),
-        rows_share=float(rows.sum() / len(rsrp_dbm)),
+        rows_share=float(rows[repeated].sum() / len(rsrp_dbm)),
     )
