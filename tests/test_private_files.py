@@ -46,6 +46,7 @@ LEAVES_OPEN = {
     ("inspect", "data.parquet", "--plot", "pictures"): (),
     ("stitch", "uploads", "--out", "stitched.parquet"): (),
     ("simulate", "campus", "--users", "2", "--days", "2", "--out", "campus.parquet"): (),
+    ("quality", "data.parquet", "--out", "quality", "--seeds", "1", "--split", "random", *TINY): (),
     ("tune", "data.parquet", "--out", "a.toml", "--trials", "2", *TINY[:2]): (
         "a.toml",
         "a.toml.journal",

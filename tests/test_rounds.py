@@ -20,6 +20,7 @@ from veilmap.rounds import (
     parse_interval,
     pooled,
     round_numbers,
+    sessions,
 )
 
 
@@ -128,6 +129,87 @@ def test_a_burst_is_never_on_both_sides():
     hours = [set(part.table["time"].dt.truncate("1h")) for part in (training, test)]
     assert hours[0].isdisjoint(hours[1])
     assert len(test) == 40
+
+
+def at_hours(*hours, users=1):
+    """Rows of users in turn, so many hours after 2024-01-01 10:00 UTC."""
+    data = make_measurements(len(hours), users=users)
+    moments = pl.Series([data.first + timedelta(hours=float(each)) for each in hours])
+    return replace(data, table=data.table.with_columns(time=moments))
+
+
+def sides(split, data, seeds=8):
+    """(training, test) under several seeds; both sides must have rows."""
+    return [split.apply(data, seed) for seed in range(seeds)]
+
+
+def test_a_session_is_never_on_both_sides():
+    """Twenty drives of ten rows, a quarter of an hour apart, with two hours between the drives."""
+    hours = np.concatenate([5 * drive + 0.25 * np.arange(10) for drive in range(20)])
+    data = at_hours(*hours)
+    drive = pl.Series(np.repeat(np.arange(20), 10))
+    data = replace(data, table=data.table.with_columns(accuracy_m=drive.cast(pl.Float64)))
+    for training, test in sides(Split(split="session"), data):
+        assert set(training.table["accuracy_m"]).isdisjoint(test.table["accuracy_m"])
+        assert len(test) == 40
+
+
+def test_an_hours_silence_ends_no_session_and_a_longer_one_does():
+    """Rows at 0, 1, 2.01 and 3.01 hours are two sessions of two rows."""
+    data = at_hours(0, 1, 2.01, 3.01)
+    assert sessions(data).tolist() == [0, 0, 1, 1]
+
+
+def test_the_silence_of_one_user_is_not_broken_by_another():
+    """u0 at 0, 1.5 and 3 hours, u1 half an hour after each."""
+    data = at_hours(0, 0.5, 1.5, 2, 3, 3.5, users=2)
+    assert sorted(sessions(data).tolist()) == [0, 1, 2, 3, 4, 5]
+
+
+def test_two_users_at_the_same_time_have_sessions_of_their_own():
+    assert sessions(at_hours(0, 0.1, 0.2, 0.3, users=2)).tolist() == [0, 1, 0, 1]
+
+
+def test_a_day_of_a_user_is_never_on_both_sides():
+    """Days begin at midnight in the data's time zone: 23:30 UTC is the next day in Berlin."""
+    data = replace(at_hours(*np.arange(0, 480, 1.5), users=2), timezone="Europe/Berlin")
+    local = pl.col("time").dt.convert_time_zone("Europe/Berlin").dt.date()
+    for training, test in sides(Split(split="day"), data):
+        of_training, of_test = (
+            set(part.table.select("user", day=local).rows()) for part in (training, test)
+        )
+        assert of_training.isdisjoint(of_test)
+        assert of_test
+
+
+def test_a_square_is_never_on_both_sides():
+    data = make_measurements(400, users=3)
+    for side_m in (100.0, 37.0):
+        for training, test in sides(Split(split="block", block_m=side_m), data):
+            squares = [
+                set(map(tuple, np.floor(part.xy_m / side_m).astype(int).tolist()))
+                for part in (training, test)
+            ]
+            assert squares[0].isdisjoint(squares[1])
+            assert 0.1 < len(test) / 400 < 0.3
+
+
+@pytest.mark.parametrize("side_m", [0, -50.0, float("nan"), float("inf")])
+def test_squares_of_a_block_split_have_a_side(side_m):
+    with pytest.raises(UserError, match="block_m must be a number of metres above 0, got"):
+        Split(split="block", block_m=side_m)
+
+
+def test_one_square_cannot_be_split_and_the_way_out_is_its_side():
+    data = make_measurements(100)
+    with pytest.raises(UserError, match=r"or change --split, --block or --test-share$"):
+        Split(split="block", block_m=1e9).apply(data, 0)
+
+
+def test_one_session_cannot_be_split():
+    data = make_measurements(100, step_s=60)
+    with pytest.raises(UserError, match=r"session split .* or change --split or --test-share$"):
+        Split(split="session").apply(data, 0)
 
 
 def test_one_long_burst_never_becomes_the_test_data():

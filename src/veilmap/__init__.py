@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from veilmap.federation.side_knowledge import SideKnowledge as SideKnowledge
     from veilmap.local_data import LocalData as LocalData
     from veilmap.local_data import Scaler as Scaler
+    from veilmap.map_quality.quality import quality as quality
+    from veilmap.map_quality.quality_result import QualityResult as QualityResult
+    from veilmap.map_quality.settings import QualitySettings as QualitySettings
     from veilmap.maps.network_map import NetworkMap as NetworkMap
     from veilmap.maps.torch_map import ModuleMap as ModuleMap
     from veilmap.maps.torch_map import TorchMap as TorchMap
@@ -72,6 +75,9 @@ _NAMES_OF_MODULE = {
     "federation.plan": ("Training",),
     "federation.side_knowledge": ("Header", "SideKnowledge"),
     "local_data": ("LocalData", "Scaler"),
+    "map_quality.quality": ("quality",),
+    "map_quality.quality_result": ("QualityResult",),
+    "map_quality.settings": ("QualitySettings",),
     "maps.network_map": ("NetworkMap",),
     "maps.torch_map": ("ModuleMap", "TorchMap"),
     "measurements": ("Measurements",),

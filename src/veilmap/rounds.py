@@ -29,6 +29,8 @@ SPLITS = {
     "chronological": "each user's last rows",
 }
 SplitName = Literal["random", "burst", "session", "day", "block", "chronological"]
+# What else decides how large the groups of a split are.
+_KNOBS = {"burst": ("--burst-gap",), "block": ("--block",)}
 # A drive or a walk ends where its phone is silent for longer.
 SESSION_GAP_S = 3600.0
 
@@ -156,13 +158,14 @@ class Split(Checked):
         """(training, test), disjoint, together the input."""
         is_test = self._choose(data, stream(seed, "split"))
         reached = is_test.sum() / len(data)
-        # Bursts are taken whole; a few long ones can make the share impossible.
+        # Groups are taken whole; a few large ones can make the share impossible.
         if not self.test_share / 2 <= reached <= (1 + self.test_share) / 2:
             rows = counted(len(data), "row")
+            knobs = ", ".join(["--split", *_KNOBS.get(self.split, ())])
             raise UserError(
                 f"a {self.split} split of {rows} gives a test share of {reached:.2f}, "
                 f"far from the {self.test_share:g} wanted; give more data or another cell, or "
-                "change --split, --burst-gap or --test-share"
+                f"change {knobs} or --test-share"
             )
         return data.keep(~is_test), data.keep(is_test)
 
@@ -173,8 +176,7 @@ class Split(Checked):
         if self.split == "random":
             chosen[draw.permutation(len(data))[: round(self.test_share * len(data))]] = True
             return pl.Series(chosen)
-        groups = data.table.select(pl.struct(*self._group(data)).rank("dense")).to_series()
-        return pl.Series(draw_groups(groups.to_numpy().astype(np.int64) - 1, self.test_share, draw))
+        return pl.Series(draw_groups(_ranks(data, self._group(data)), self.test_share, draw))
 
     def _group(self, data: Measurements) -> Sequence[pl.Expr]:
         """What rows that stay together have in common."""
@@ -184,6 +186,17 @@ class Split(Checked):
         if self.split == "block":
             return [(pl.col(axis) / self.block_m).floor() for axis in ("x_m", "y_m")]
         return user, _silences(SESSION_GAP_S if self.split == "session" else self.burst_gap_s)
+
+
+def sessions(data: Measurements) -> NDArray[np.int64]:
+    """The session that each row is of, numbered from 0: a user without an hour's silence."""
+    return _ranks(data, (pl.col("user"), _silences(SESSION_GAP_S)))
+
+
+def _ranks(data: Measurements, keys: Sequence[pl.Expr]) -> NDArray[np.int64]:
+    """Rows that agree in all keys have the same number."""
+    ranks = data.table.select(pl.struct(*keys).rank("dense")).to_series()
+    return ranks.to_numpy().astype(np.int64) - 1
 
 
 def _silences(longer_than_s: float) -> pl.Expr:

@@ -18,6 +18,7 @@ COMMANDS = {
     "audit": "gone.csv",
     "inspect": "data.csv",
     "train": "gone.csv",
+    "quality": "gone.csv",
     "attack": "gone",
     "sweep": "gone.toml",
     "reproduce": "tab:radiocells --data gone.csv",

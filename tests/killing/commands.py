@@ -39,6 +39,10 @@ COMMANDS = {
         *("--quick", "--page", "out/page.md"),
     ),
     "audit": AUDIT,
+    "quality": (
+        *("quality", "data.parquet", "--out", "out/quality", *TINY),
+        *("--seeds", "1", "--split", "random"),
+    ),
     "tune": ("tune", "data.parquet", "--out", "out/tuned.toml", "--trials", "4", *TINY[:2]),
 }
 # With pictures, which take longest.
@@ -79,7 +83,7 @@ def cli(words, folder: Path) -> subprocess.CompletedProcess:
 
 def is_done(code: int, said: str) -> bool:
     """Ended well, or was already finished when it was killed."""
-    finished = ("holds a finished run", "holds results already")
+    finished = ("holds a finished run", "holds a finished comparison", "holds results already")
     return code == 0 or (code == 2 and any(each in said for each in finished))
 
 

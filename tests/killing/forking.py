@@ -15,7 +15,14 @@ from veilmap.cli import main
 from veilmap.cli.app import COMMANDS
 
 WRITES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir")
-LATE = ("canvas", "report.attack_pictures", "auditing.figures", "sweeping.drawings")
+LATE = (
+    "canvas",
+    "map_quality.drawing",
+    "map_quality.sheet",
+    "report.attack_pictures",
+    "auditing.figures",
+    "sweeping.drawings",
+)
 
 
 def serve() -> None:
@@ -24,6 +31,7 @@ def serve() -> None:
     for name in (
         "optuna",
         "filelock",
+        "sklearn.ensemble",
         "veilmap.model.compiled",
         *(f"veilmap.{one}" for one in LATE),
     ):

@@ -18,6 +18,7 @@ COMMANDS = {
     "audit": "Measure how near the server comes to users' homes, and which defence prevents it.",
     "inspect": "Show what is in a measurement file.",
     "train": "Train the signal map of one cell by online federated learning.",
+    "quality": "Measure how good a map of one cell can be, and how good the federated ones are.",
     "attack": "Play the curious server: find where a user was, from the updates alone.",
     "sweep": "Run a grid of settings, several seeds each, and draw the frontier.",
     "reproduce": "Run the paper's tables and figures, with a verdict on every claim.",

@@ -15,6 +15,8 @@ from veilmap.local_data import LocalData
 PLACE_M = 50.0
 THRESHOLD_DBM = -110.0  # below it calls and data sessions fail
 _LOW_SHARE = 0.25
+# Smaller mean squared errors of the constant, in dB², are rounding.
+_EXACT = 1e-12
 
 Values = NDArray[np.float64]
 
@@ -159,4 +161,4 @@ class TestSet:
 
 
 def _skill(error: float, of_constant: float) -> float | None:
-    return 1 - error / of_constant if of_constant else None
+    return 1 - error / of_constant if of_constant > _EXACT else None

@@ -1,6 +1,7 @@
 """The record of a run that tables, reports and comparisons read (docs/results.md)."""
 
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -70,9 +71,9 @@ def settings_record(prepared: Prepared, device: DeviceName = "cpu") -> dict[str,
     }
 
 
-def versions() -> dict[str, str]:
+def versions(packages: Sequence[str] = VERSIONED) -> dict[str, str]:
     """Of Python and of what the numbers depend on."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in VERSIONED}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
 def _version(name: str) -> str:

@@ -1,0 +1,1 @@
+"""How good a map of some data can be, and how good ours is."""
