@@ -62,6 +62,20 @@ class SquareGrid:
         numbers = np.where(inside, row * self.columns + column, OUTSIDE)
         return numbers.astype(np.int64)
 
+    def places(self, xy_m: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Positions as fractional rows and columns, whole at the middles of squares."""
+        steps = (xy_m - (self.x_min_m, self.y_min_m)) / self.side_m - 0.5
+        found: NDArray[np.float64] = steps[:, ::-1]
+        return found
+
+    def nearest(self, xy_m: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The number of the nearest square of each position, which may lie outside."""
+        last = (self.rows - 1, self.columns - 1)
+        steps = np.floor((xy_m - (self.x_min_m, self.y_min_m)) / self.side_m)[:, ::-1]
+        row, column = np.clip(steps, 0, last).astype(np.int64).T
+        found: NDArray[np.int64] = row * self.columns + column
+        return found
+
     def centres_m(self, squares: NDArray[np.int64]) -> NDArray[np.float64]:
         """The middles of squares."""
         row, column = np.divmod(squares, self.columns)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.kriging.dense import DenseKriging
 from veilmap.kriging.kernel import Kernel, Vector
-from veilmap.kriging.observed import Observed
+from veilmap.kriging.krige import krige
 from veilmap.metrics.map_errors import places
+from veilmap.square_grid import SquareGrid
 
 LEVELS = (0.68, 0.95)
 NORMAL = (0.9945, 1.96)  # what covers as much of a normal distribution
@@ -36,7 +36,9 @@ class Calibration:
     places: int = 0
 
 
-def calibrated(kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector) -> Calibration:
+def calibrated(
+    kernel: Kernel, grid: SquareGrid, squares: NDArray[np.int64], k: Vector, sums_db: Vector
+) -> Calibration:
     """From counts and sums of some squares, one row per fold of the rounds.
 
     Each fold in turn is set aside and predicted from the others. The half width is the quantile of
@@ -44,11 +46,11 @@ def calibrated(kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector) -> Cali
     (split conformal prediction: Lei et al. 2018); few places pull it to that of the normal
     distribution, as λ = n / (n + 20) of it in the logarithm.
     """
-    found = list(_set_aside(kernel, xy_m, k, sums_db))
+    found = list(_set_aside(kernel, grid, squares, k, sums_db))
     if not found:
         return Calibration()
-    where_m, in_std = (np.concatenate(each) for each in zip(*found, strict=True))
-    place = places(where_m)
+    where, in_std = (np.concatenate(each) for each in zip(*found, strict=True))
+    place = places(grid.centres_m(where))
     counts = np.bincount(place)
     trust = len(counts) / (len(counts) + _HALF_TRUST)
     within_68, within_95 = (
@@ -59,21 +61,22 @@ def calibrated(kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector) -> Cali
 
 
 def _set_aside(
-    kernel: Kernel, xy_m: Vector, k: Vector, sums_db: Vector
-) -> Iterator[tuple[Vector, Vector]]:
+    kernel: Kernel, grid: SquareGrid, squares: NDArray[np.int64], k: Vector, sums_db: Vector
+) -> Iterator[tuple[NDArray[np.int64], Vector]]:
     """The squares of each fold and |error| in standard deviations there."""
     folds = [fold for fold in range(len(k)) if k[fold].any()]
-    if k.shape[1] > _ALL_FOLDS_BELOW:
+    if len(squares) > _ALL_FOLDS_BELOW:
         folds = folds[:1]
     for fold in folds:
         rest_k, rest_db = k.sum(axis=0) - k[fold], sums_db.sum(axis=0) - sums_db[fold]
         known, aside = rest_k > 0, k[fold] > 0
         if not known.any():
             continue
-        others = Observed(xy_m[known], rest_db[known] / rest_k[known], rest_k[known])
-        mean_db, std_db = DenseKriging.of(kernel, others).predict(xy_m[aside])
+        rest = rest_db[known] / rest_k[known]
+        kriged = krige(kernel, grid, squares[known], rest, rest_k[known])
+        mean_db, std_db = kriged.predict(grid.centres_m(squares[aside]))
         error_db = np.abs(sums_db[fold, aside] / k[fold, aside] - mean_db)
-        yield xy_m[aside], error_db / np.hypot(std_db, kernel.noise_db / np.sqrt(k[fold, aside]))
+        yield squares[aside], error_db / np.hypot(std_db, kernel.noise_db / np.sqrt(k[fold, aside]))
 
 
 def _quantile(values: Vector, weights: NDArray[np.float64], level: float) -> float:

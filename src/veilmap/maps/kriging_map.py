@@ -14,12 +14,13 @@ from veilmap.errors import Checked, UserError, not_among, out_of_range, too_low
 from veilmap.federation.map_family import Arrays, Footing, Prediction, Sent
 from veilmap.federation.plan import Plan
 from veilmap.kriging.calibration import NORMAL, Calibration, calibrated
-from veilmap.kriging.dense import DenseKriging
 from veilmap.kriging.kernel import PUBLIC
+from veilmap.kriging.krige import Kriging, krige
 from veilmap.kriging.likelihood import fitted_kernel
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import LocalData
 from veilmap.maps.square_messages import SIGNAL, VISITED, Bits, Layout, SquareCodec, Visits
+from veilmap.model.threads import one_thread
 from veilmap.square_grid import OUTSIDE, SquareGrid
 from veilmap.streams import stream
 
@@ -130,7 +131,8 @@ class KrigingMap(Checked):
             return Prediction(signal, unknown, NORMAL[1] * unknown, nothing, nothing.astype(int))
         grid = self.grid(footing.area)
         kriged = _kriged(self.kernel, grid, *(state[name].tobytes() for name in (K, S)))
-        mean_db, std_db = kriged.map.predict(xy_m)
+        with one_thread():
+            mean_db, std_db = kriged.map.predict(xy_m)
         kernel, calibration = kriged.map.kernel, kriged.calibration
         reported_db = np.hypot(std_db, kernel.noise_db)
         square = grid.squares(xy_m)
@@ -148,7 +150,7 @@ class KrigingMap(Checked):
 
 @dataclass(frozen=True)
 class _Kriged:
-    map: DenseKriging
+    map: Kriging
     calibration: Calibration
 
 
@@ -161,9 +163,10 @@ def _kriged(kernel_name: KernelName, grid: SquareGrid, visits: bytes, sums: byte
     visited = np.flatnonzero(all_k.any(axis=0))
     k = all_k[:, visited].astype(np.float64)
     sums_db = np.frombuffer(sums).reshape(shape)[:, visited]
-    xy_m = grid.centres_m(visited)
-    counts = k.sum(axis=0)
-    observed = Observed(xy_m, sums_db.sum(axis=0) / counts, counts)
-    is_fitted = kernel_name == "fitted" and len(observed) >= FEWEST_TO_FIT
-    kernel = fitted_kernel(observed) if is_fitted else PUBLIC
-    return _Kriged(DenseKriging.of(kernel, observed), calibrated(kernel, xy_m, k, sums_db))
+    counts, mean_db = k.sum(axis=0), sums_db.sum(axis=0) / k.sum(axis=0)
+    with one_thread():
+        kernel = PUBLIC
+        if kernel_name == "fitted" and len(visited) >= FEWEST_TO_FIT:
+            kernel = fitted_kernel(Observed(grid.centres_m(visited), mean_db, counts))
+        kriged = krige(kernel, grid, visited, mean_db, counts)
+        return _Kriged(kriged, calibrated(kernel, grid, visited, k, sums_db))

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from veilmap.kriging.central import central_kriging
 from veilmap.local_data import LocalData, Round
 from veilmap.metrics.map_errors import Skill, SquaredErrors, TestSet
+from veilmap.model.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -63,4 +64,5 @@ class _Hashed:
 @lru_cache(maxsize=16)
 def _central(data: _Hashed) -> SquaredErrors:
     test = TestSet(data.test)
-    return test.errors(central_kriging(data.rounds).predict(test.xy_m)[0])
+    with one_thread():
+        return test.errors(central_kriging(data.rounds).predict(test.xy_m)[0])
