@@ -45,8 +45,11 @@ def test_the_noise_floor_says_whether_a_better_map_is_to_be_expected(floor_db, m
             federated(9.8, 0.04, 0.05),
             "federated network is no better than the constant, and random",
         ),
-        (federated(17.0, -1.9, -2.5), "is no better than the constant, and random forest is: find"),
-        (federated(7.0, 0.51, 0.68), "federated network reaches 68% of that skill: find better"),
+        (
+            federated(17.0, -1.9, -2.5),
+            "is no better than the constant, and random forest is: choose",
+        ),
+        (federated(7.0, 0.51, 0.68), "federated network reaches 68% of that skill: smaller"),
         (federated(5.1, 0.74, 0.99), "as good as the best centralised map (99% of its skill)."),
         (federated(4.0, 0.84, 1.12), "as good as the best centralised map (112% of its skill)."),
     ],

@@ -3,13 +3,14 @@ import pytest
 
 from tests.conftest import make_local_data
 from tests.map_quality.making import row
+from veilmap.federation.map_family import Prediction
 from veilmap.map_quality.rows import Judge, best_central, with_shares
 from veilmap.map_quality.summary import summarise
 
 COLUMNS = (
     "predictor", "kind", "seed", "rmse_db", "rmse_by_place_db", "skill", "skill_by_place",
     "share_of_best", "coverage_recall", "coverage_precision", "coverage_f1", "low_signal_rmse_db",
-    "seconds",
+    "held_68", "held_95", "seconds",
 )  # fmt: skip
 
 
@@ -36,7 +37,9 @@ def test_there_is_no_share_if_no_central_predictor_has_skill(skills):
 def test_the_constant_is_judged_by_the_best_of_each_measure():
     training, test = make_local_data(200, 0), make_local_data(80, 1)
     judge = Judge.of(test, training, -96, seed=4)
-    found = judge.row("constant", "baseline", np.full(len(judge.test.xy_m), -96.0), 0.5)
+    found = judge.row(
+        "constant", "baseline", lambda xy_m: Prediction(np.full(len(xy_m), -96.0)), 0.5
+    )
     assert (found.skill, found.skill_by_place) == (0, 0)
     assert found.rmse_db == judge.constant.rmse_db
     assert (found.seed, found.seconds) == (4, 0.5)

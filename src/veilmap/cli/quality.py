@@ -37,6 +37,12 @@ _LOW: _Columns = {
 }
 
 
+_HELD: _Columns = {
+    "promised 68 %": ("held_68", ".0%", True),
+    "promised 95 %": ("held_95", ".0%", True),
+}
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class QualitySettingsOptions(RunSettingsOptions, QualitySettings):
@@ -107,6 +113,9 @@ def _show(found: QualityResult) -> None:
         "where the signal is lowest"
     )
     print_table(_lines(found.summaries, _LOW), "", *_LOW)
+    if intervals := list(_lines(filter(_has_intervals, found.summaries), _HELD)):
+        say_wrapped("\nthe share of the test data that intervals hold; every place counts the same")
+        print_table(intervals, "", *_HELD)
     stdout.print()
     say_wrapped(_about_floor(found.noise_floor))
     for sentence in found.sentences:
@@ -126,6 +135,10 @@ def _cell(summary: Summary, figure: str, form: str, has_range: bool) -> str:
     if figure == "share_of_best" and found.mean < 0:
         return "-"  # the skill says how bad it is
     return f"{mean} ({least}…{most})" if has_range and least != most else mean
+
+
+def _has_intervals(summary: Summary) -> bool:
+    return summary.mean("held_68") is not None
 
 
 def _about_floor(floor: NoiseFloor | None) -> str:

@@ -63,10 +63,10 @@ def _central(name: str, fit: Fit, prepared: Prepared, judge: Judge) -> tuple[Qua
     before = time.perf_counter()
     with one_thread():
         predict = fit(prepared.rounds, judge.seed)
-        predicted_dbm = predict(judge.test.xy_m).rsrp_dbm
-    seconds = time.perf_counter() - before
-    kind: Kind = "baseline" if name == CONSTANT else "central"
-    return judge.row(name, kind, predicted_dbm, seconds), predict
+        predict(judge.test.xy_m)
+        seconds = time.perf_counter() - before
+        kind: Kind = "baseline" if name == CONSTANT else "central"
+        return judge.row(name, kind, predict, seconds), predict
 
 
 def _federated(
@@ -97,8 +97,7 @@ def _federated(
     run = train_prepared(prepared, trainer=OnThreads(cpu_count()), on_state=on_state)
     predict = run.signal_map.predict
     seconds = sum(record.seconds for record in run.history)
-    row = judge.row(name, "federated", predict(judge.test.xy_m).rsrp_dbm, seconds)
-    return row, predict, points
+    return judge.row(name, "federated", predict, seconds), predict, points
 
 
 def _seeded(run: RunSettings, seed: int) -> RunSettings:

@@ -136,7 +136,7 @@ def _draw_map(
         )  # fmt: skip
     else:
         _squares(doubt, panels.std_db, grid, scales.doubt, _DOUBT)
-        _title(doubt, "uncertainty", "of the predicted mean")
+        _title(doubt, "uncertainty", "± holds 68 % of reported medians")
 
 
 def _squares(axes: Axes, values: Values, grid: Grid, scale: Normalize, colours: str) -> None:

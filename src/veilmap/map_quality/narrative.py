@@ -82,15 +82,12 @@ def _alone(summary: Summary, best: Summary | None, constant_db: float | None) ->
         means = f"The {name} is no better than the constant"
         if best is None:
             return f"{means} either."
-        return (
-            f"{means}, and {called(best)} is: find better settings with veilmap tune, or choose "
-            "another kind of map with --maps."
-        )
+        return f"{means}, and {called(best)} is: choose another kind of map with --maps."
     if best is None or share is None:
         return f"The {name} is better than the constant."
     if share >= _NEAR_BEST:
         return f"The {name} is as good as the best centralised map ({share:.0%} of its skill)."
     return (
-        f"The {name} reaches {share:.0%} of that skill: find better settings with veilmap tune, or "
-        "choose another kind of map with --maps."
+        f"The {name} reaches {share:.0%} of that skill: smaller squares, more of them in a message "
+        "or another kind of map may bring it nearer."
     )

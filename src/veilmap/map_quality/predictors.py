@@ -87,9 +87,14 @@ def gradient_boosting(rounds: Sequence[Round], seed: int) -> Predict:
 
 
 def kriging(rounds: Sequence[Round], seed: int) -> Predict:
-    """Central kriging; the only one of these that knows its uncertainty."""
+    """Central kriging; the only one of these that knows its uncertainty, that of a median."""
     fitted = central_kriging(rounds)
-    return lambda xy_m: Prediction(*fitted.predict(xy_m))
+
+    def predict(xy_m: NDArray[np.float64]) -> Prediction:
+        mean_dbm, std_db = fitted.predict(xy_m)
+        return Prediction(mean_dbm, np.hypot(std_db, fitted.kernel.noise_db))
+
+    return predict
 
 
 CENTRAL: Mapping[str, Fit] = {

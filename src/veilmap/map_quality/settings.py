@@ -11,13 +11,14 @@ from pydantic import PlainValidator
 from veilmap.errors import Checked, UserError, fault_of, out_of_range, refuse, shown, too_low
 from veilmap.federation.map_family import MapFamily
 from veilmap.map_quality.predictors import CENTRAL, CONSTANT
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.metrics.map_errors import THRESHOLD_DBM
 from veilmap.rounds import Split, SplitName
 from veilmap.strategy import as_text
 from veilmap.study.settings import RunSettings, Task
 
-MAPS = ("network",)
+MAPS = (NetworkMap.name, KrigingMap.name)
 # A few rows more or less would change every figure.
 LEAST_ROWS = 50
 
@@ -114,6 +115,6 @@ class QualitySettings(RunSettings):
 
 
 def _text(given: Any) -> str:
-    if isinstance(given, NetworkMap):
-        return NetworkMap.name  # its layers are settings of their own
+    if isinstance(given, NetworkMap | KrigingMap):
+        return given.name  # their settings are options of their own
     return given if isinstance(given, str) else as_text(given)
