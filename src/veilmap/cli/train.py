@@ -21,7 +21,7 @@ from veilmap.federation.plan import Plan
 from veilmap.maps.kriging_map import KrigingMap
 from veilmap.metrics.baselines import is_no_better
 from veilmap.metrics.rows import RoundRecord
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import DeviceName, torch_for
 from veilmap.rounds import SPLITS
 from veilmap.shell import option_name
 from veilmap.strategy import as_text
@@ -75,7 +75,7 @@ def train_(
     """
     # Before the data are read, which may take long.
     refuse(unused_settings(settings))
-    torch_device(device)
+    torch_for(settings.map, device)
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()
     measurements = read_and_say(data, source.columns, source.reading)
