@@ -129,8 +129,7 @@ class KrigingMap(Checked):
             signal = np.full(len(xy_m), footing.label_offset_dbm)
             nothing = np.zeros(len(xy_m))
             return Prediction(signal, unknown, NORMAL[1] * unknown, nothing, nothing.astype(int))
-        grid = self.grid(footing.area)
-        kriged = _kriged(self.kernel, grid, *(state[name].tobytes() for name in (K, S)))
+        grid, kriged = self.grid(footing.area), self._kriged(footing.area, state)
         with one_thread():
             mean_db, std_db = kriged.map.predict(xy_m)
         kernel, calibration = kriged.map.kernel, kriged.calibration
@@ -143,6 +142,13 @@ class KrigingMap(Checked):
             np.clip(1 - (std_db / kernel.std_db) ** 2, 0, 1),
             np.where(square == OUTSIDE, 0, state[K].sum(axis=0)[square]),
         )
+
+    def calibration(self, area: Area, state: Arrays) -> Calibration:
+        """What the widths of the intervals were learned from."""
+        return self._kriged(area, state).calibration if state[K].any() else Calibration()
+
+    def _kriged(self, area: Area, state: Arrays) -> "_Kriged":
+        return _kriged(self.kernel, self.grid(area), *(state[name].tobytes() for name in (K, S)))
 
     def _codec(self, area: Area) -> SquareCodec:
         return SquareCodec(self.grid(area), self.layout, self.bits)
