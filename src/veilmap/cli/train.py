@@ -126,12 +126,13 @@ def _kriging(family: KrigingMap, plan: Plan) -> Iterator[tuple[str, str]]:
     grid = family.grid(plan.area)
     size = f"{grid.columns} x {grid.rows} squares of {grid.side_m:g} m"
     yield "map", f"kriging over {size}, {family.kernel} kernel"
-    most = "all" if family.most_squares is None else f"at most {family.most_squares:,}"
+    most = family.most_squares
+    named = "all squares" if most is None else f"at most {counted(most, 'square')}"
     each = family.square_bytes
     sent = (
         f"{each * len(grid) / 1024:,.1f} KiB" if family.layout == "dense" else f"{each} bytes each"
     )
-    yield "messages", f"{most} squares visited in the round, {family.layout}, {sent}"
+    yield "messages", f"{named} visited in the round, {family.layout}, {sent}"
 
 
 def _conclude(run: Run, out: Path | None) -> None:
@@ -197,8 +198,8 @@ def _worth(run: Run) -> str:
         return f"the map is no better than a constant; train with --map {KrigingMap.name}{cost}"
     if share is None:
         return (
-            "the map is no better than a constant, nor is one of all measurements: position explains "
-            "too little of the signal here; measure in more places"
+            "the map is no better than a constant, nor is one of all measurements: position "
+            "explains too little of the signal here; measure in more places"
         )
     return f"the map is no better than a constant; it needs more places or more rounds{cost}"
 
