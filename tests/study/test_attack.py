@@ -24,6 +24,7 @@ from veilmap.transcript import Transcript
 
 DOCS = Path(__file__).parents[2] / "docs"
 SMALL = {
+    "map": "network",
     "hidden": [24, 24],
     "activations": ["relu", "sigmoid"],
     "dropout": [0.0, 0.0],

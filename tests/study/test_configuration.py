@@ -18,9 +18,8 @@ from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings
 from veilmap.study.step_notation import step_of
 
-RAW = RunSettings.of(label_offset_dbm="none", seed=3)
+RAW = RunSettings.of(map="network", label_offset_dbm="none", seed=3)
 SLOW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4)
-
 
 TWO_LAYERS = NetworkMap((8, 8), ("tanh", "elu"), (0.0, 0.0))
 
@@ -32,7 +31,8 @@ TWO_LAYERS = NetworkMap((8, 8), ("tanh", "elu"), (0.0, 0.0))
 )
 def test_the_layers_of_the_papers_map_are_those_of_the_settings(given):
     settings = RunSettings.of(map=given)
-    assert settings == RunSettings.of(hidden=(8, 8), activations=("tanh", "elu"), dropout=(0, 0))
+    same = {"hidden": (8, 8), "activations": ("tanh", "elu"), "dropout": (0, 0)}
+    assert settings == RunSettings.of(map="network", **same)
     assert settings.map == TWO_LAYERS
     assert settings.configuration == "fedavg + centre"
 
@@ -47,7 +47,10 @@ def test_a_text_adds_to_the_layers_that_are_given_elsewhere():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"map": TWO_LAYERS, "hidden": (4, 4)}, "map has layers of its own; leave out hidden, or"),
+        (
+            {"map": TWO_LAYERS, "hidden": (4, 4)},
+            "map has settings of its own; leave out hidden, or",
+        ),
         ({"map": "network:hidden=8"}, "one entry per hidden layer, got 1, 2 and 2 entries"),
         ({"map": "network:hidden=8 x"}, "network: hidden.1: input should be a valid integer"),
         ({"map": "network:width=8"}, "unknown setting 'width'; .*hidden"),
@@ -106,7 +109,8 @@ def test_a_configuration_has_the_name_it_was_made_from(text):
 def test_what_differs_has_another_name():
     assert configure(RAW, "fedsgd:batch_size=5").configuration == "fedavg:epochs=1,batch_size=5"
     on_one = RunSettings.of(defence=("diverse",), defended=("0",), label_offset_dbm="none")
-    assert on_one.configuration == "fedavg + diverse:eps_m=50 (on 0)"
+    assert on_one.configuration == "kriging + diverse:eps_m=50 (on 0)"
+    assert configure(on_one, "fedavg + diverse").configuration == "fedavg + diverse:eps_m=50 (on 0)"
 
 
 def test_centre_takes_the_mean_or_a_number():
@@ -242,4 +246,6 @@ def test_a_public_sample_is_an_oracle():
 
 def test_the_run_settings_are_the_tables_of_a_file():
     names = [part.name for part in fields(RunSettings)]
-    assert names == ["task", "test", "model", "training", "protection", "robustness"]
+    assert names == [
+        "task", "test", "kriging", "model", "training", "protection", "robustness",
+    ]  # fmt: skip

@@ -12,7 +12,8 @@ from veilmap.study.robustness import Robustness
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train
 
-LITTLE = {"hidden": [8], "activations": ["tanh"], "dropout": [0.0], "interval": "1d"}
+LAYERS = {"hidden": [8], "activations": ["tanh"], "dropout": [0.0]}
+LITTLE = {"map": "network", **LAYERS, "interval": "1d"}
 
 
 @pytest.fixture(scope="module")
