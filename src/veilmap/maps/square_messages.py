@@ -18,7 +18,6 @@ MOST_DB = 255.0
 VISITED, SIGNAL, SQUARES = "visited", "signal_db", "squares"
 
 Layout = Literal["dense", "sparse"]
-Bits = Literal[16, 32]
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class SquareCodec:
 
     grid: SquareGrid
     layout: Layout
-    bits: Bits
+    bits: int
 
     def message(self, visits: Visits) -> Arrays:
         """What is sent."""
