@@ -61,6 +61,54 @@ def test_kriging_says_its_squares_and_its_messages(capsys, campus_file):
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--learning-rate", "0.01"],
+            "the map kriging has no setting learning-rate; leave out, or",
+        ),
+        (["--hidden", "8", "8"], "the map kriging has no setting hidden; leave out, or train the"),
+        ([*SMALL, "--square", "50"], "the map network has no setting square; leave out, or take -"),
+        (["--map", "kriging:square=50,bits=8"], "bits must be 16 or 32, got 8"),
+        (["--map", "kriging:squares=50"], "unknown setting 'squares'; "),
+        (["--square", "-1"], "square_m must be a number of metres above 0, got -1.0"),
+        (["--square", "0.01"], "fit into memory; take --square 5"),
+        (["--most-squares", "0"], "most_squares must be a whole number of at least 1, got 0"),
+        (["--kernel", "gauss"], "--kernel"),
+        (["--cumulative"], "the map kriging forgets no round, so phones must not send one twice"),
+        (["--aggregation", "median"], "the map kriging does not follow aggregation median"),
+        (["--defence", "dp:epsilon=1"], "dp alters updates, and messages of the map kriging are"),
+    ],
+)
+def test_what_the_map_does_not_have_is_one_line_and_exit_code_2(
+    capsys, campus_file, tmp_path, options, message
+):
+    _, err = run(capsys, "train", campus_file, *options, "--out", tmp_path / "run", code=2)
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_of_kriging_stand_in_a_file_too(capsys, campus_file, tmp_path):
+    config, out = tmp_path / "run.toml", tmp_path / "run"
+    config.write_text('[task]\ninterval = "1d"\n[kriging]\nsquare_m = 60\nkernel = "public"\n')
+    run(capsys, "train", campus_file, "--config", config, "--kernel", "fitted", "--out", out)
+    kriging = json.loads((out / "settings.json").read_text())["kriging"]
+    assert (kriging["square_m"], kriging["kernel"]) == (60, "fitted")
+
+
+def test_an_attack_that_cannot_read_squares_names_the_one_that_can(capsys, campus_file, tmp_path):
+    run(capsys, "train", campus_file, *DAILY, "--out", tmp_path / "run")
+    _, err = run(capsys, "attack", tmp_path / "run", "--method", "dlg", code=2)
+    assert (
+        "no attack asked for can read the map kriging: dlg; add to --method one of: squares" in err
+    )
+    out, _ = run(capsys, "attack", tmp_path / "run", "--plot")
+    assert "squares" in out
+    assert (tmp_path / "run" / "attack" / "heatmap-squares.png").exists()
+
+
+@pytest.mark.parametrize(
     ("made", "said"),
     [
         (

@@ -8,6 +8,7 @@ from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
 from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.notation import name_and_values, settings_of
@@ -74,6 +75,49 @@ def test_a_setting_with_several_values_is_written_with_spaces_and_read_back():
     assert as_text(layers) == text
     assert parse(Still, settings_of(name_and_values(text)[1], Still), "still") == layers
     assert RunSettings.of(map=layers).map == layers
+
+
+def test_settings_of_kriging_come_from_a_text_an_object_or_tables():
+    given = {"square_m": 47.5, "most_squares": 3, "kernel": "public", "layout": "sparse"}
+    text = "kriging:square_m=47.5,most_squares=3,kernel=public,layout=sparse,bits=32"
+    ways = ({"map": text}, {"map": KrigingMap(**given, bits=32)}, {**given, "bits": 32})
+    settings = [RunSettings.of(**way) for way in ways]
+    assert settings[0] == settings[1] == settings[2]
+    assert settings[0].configuration == f"{text} + centre"
+    assert configure(RAW, f"{text} + diverse").map == settings[0].map
+    assert RunSettings.of(map="kriging:bits=32", square_m=50.0).kriging == KrigingMap(50.0, bits=32)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"map": KrigingMap(), "square_m": 50.0},
+            "map has settings of its own; leave out square_m",
+        ),
+        ({"map": "kriging:bits=8"}, "bits must be 16 or 32, got 8"),
+        ({"map": "kriging:square=x"}, "kriging: square_m: input should be a valid number, .*'x'"),
+        ({"map": "kriging:width=8"}, "unknown setting 'width'; .*square_m"),
+        (
+            {"map": "kriging", "defence": "dp:epsilon=1"},
+            "dp alters updates, and messages of the ma",
+        ),
+        (
+            {"cumulative": True},
+            "forgets no round, so phones must not send one twice; leave out --cum",
+        ),
+    ],
+)
+def test_wrong_settings_of_kriging_are_refused(given, message):
+    with pytest.raises(UserError, match=message):
+        RunSettings.of(**given)
+
+
+def test_a_scheme_without_a_map_trains_the_network():
+    """Kriging trains nothing; a map of one's own may."""
+    assert configure(RunSettings(), "fedavg").map == NetworkMap()
+    assert configure(RunSettings(), "kriging").map == KrigingMap()
+    assert configure(RunSettings.of(map=Mean()), "fedsgd").map == Mean()
 
 
 def test_a_scheme_sets_b_and_e_and_leaves_the_rest():

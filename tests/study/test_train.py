@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.maps.making import Mean
 from veilmap.errors import UserError
 from veilmap.study.prepare import prepare
 from veilmap.study.run_folder import RunFolder
@@ -128,6 +129,41 @@ def test_settings_and_keywords_exclude_each_other(small_campus):
         match="takes only one of settings, keywords, prepared data, got settings and keyw",
     ):
         train(small_campus, RunSettings(), epochs=3)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"learning_rate": 0.01}, "kriging has no setting learning-rate; leave out, or train"),
+        ({"epochs": 1, "batch_size": "inf"}, "kriging has no setting epochs, batch-size; leave"),
+        (LAYERS, "kriging has no setting hidden, activations, dropout; .* with --map network$"),
+        ({"trimmed_share": 0.1}, "kriging has no setting trimmed-share"),
+        ({"most_norm": 5.0}, "kriging has no setting most-norm"),
+        ({**NETWORK, "square_m": 50.0}, "network has no setting square; .* or take --map kriging$"),
+        (
+            {"map": Mean(), "kernel": "public", "most_squares": 3},
+            "the map mean has no setting most-squares, kernel; leave",
+        ),
+    ],
+)
+def test_settings_that_the_map_does_not_have_are_refused(small_campus, given, message):
+    with pytest.raises(UserError, match=message):
+        train(small_campus, **given)
+
+
+def test_steps_on_updates_are_refused_where_none_are_sent(small_campus):
+    with pytest.raises(
+        UserError, match=r"dp alters updates, .* or moves points, or --map network$"
+    ):
+        train(small_campus, defence=["dp:epsilon=1"])
+
+
+@pytest.mark.parametrize("defence", [("farthest:eps_m=50,num=5",), ("geoind", "random:num=3")])
+def test_steps_on_points_choose_what_squares_are_named(small_campus, defence):
+    bare, run = (train(small_campus, interval="1d", defence=each) for each in ((), defence))
+    assert run.prepared.settings.configuration.startswith("kriging + ")
+    assert sum(record.n for record in run.history) < sum(record.n for record in bare.history)
+    assert [step.step for step in run.defences] == list(run.prepared.settings.protection.texts)
 
 
 def test_a_finished_run_is_not_overwritten_by_accident(small_campus, tmp_path):
