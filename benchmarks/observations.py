@@ -7,8 +7,8 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
 
-FEDSGD = {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
-FEDAVG = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
+FEDSGD = {"map": "network", "batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
+FEDAVG = {"map": "network", "batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
 # Raw labels leak most; with centred ones the residuals cancel, and the objective is rough.
 SETTINGS = {
     "FedSGD, raw labels": FEDSGD | {"label_offset_dbm": "none"},

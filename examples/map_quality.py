@@ -76,8 +76,10 @@ def main():
     data = veilmap.read(options.file, reading=reading)
     if options.user:
         data = data.keep(pl.col("user").str.starts_with(options.user))
-    task = {"cell": options.cell, "interval": options.interval, "split": options.split,
-            "burst_gap_s": options.burst_gap, "cumulative": options.cumulative}  # fmt: skip
+    task = {
+        "map": "network", "cell": options.cell, "interval": options.interval,
+        "split": options.split, "burst_gap_s": options.burst_gap, "cumulative": options.cumulative,
+    }  # fmt: skip
     found: dict[str, list[float]] = {}
     first: dict[str, list[float]] = {}
     for seed in range(options.seeds):

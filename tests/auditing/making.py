@@ -28,6 +28,8 @@ TINY = {
     "seeds": 2,
     "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
 }
+# Of our attacks those that read the updates of a network.
+ON_NETWORKS = tuple(name for name in METHODS if name != "squares")
 # All attacks, few steps of each.
 ALL_ATTACKS = {
     **TINY,

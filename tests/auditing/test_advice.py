@@ -89,19 +89,31 @@ HARD = {
     "interval": "1d",
     "area": (-0.2, 51.4, 0.1, 51.6),
     "label_offset_dbm": -96.5,
+    "defended": ("0", "</script>", "../x y"),
+}
+NETWORK = {
+    "map": "network",
     "hidden": (16, 8),
     "activations": ("tanh", "relu"),
     "dropout": (0.1, 0.0),
     "batch_size": "inf",
-    "defended": ("0", "</script>", "../x y"),
+    "defence": ("farthest:eps_m=50,num=20", "dp:epsilon=100"),
+}
+KRIGING = {
+    "square_m": 47.5,
+    "most_squares": 3,
+    "kernel": "public",
+    "layout": "sparse",
+    "bits": 32,
+    "defence": ("geoind", "farthest:eps_m=50,num=20"),
 }
 
 
 def cases():
     for name, run in panel(AuditSettings.of(gan=True)).items():
         yield pytest.param(run, {}, id=name)
-    hard = RunSettings.of(**HARD, defence=("farthest:eps_m=50,num=20", "dp:epsilon=100"))
-    yield pytest.param(hard, READ_WITH, id="hard")
+    for name, given in {"network": NETWORK, "kriging": KRIGING}.items():
+        yield pytest.param(RunSettings.of(**HARD, **given), READ_WITH, id=f"hard {name}")
 
 
 def whole(run, read_with):

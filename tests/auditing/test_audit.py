@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import veilmap
-from tests.auditing.making import TINY, make_data, renamed
+from tests.auditing.making import ALL_ATTACKS, ON_NETWORKS, TINY, make_data, renamed
 from veilmap.auditing.audit import audit
 from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditFile, AuditSettings
@@ -55,6 +55,19 @@ def test_the_tables_have_a_line_per_case(finished):
     assert len(content["rows"]) == found.rows.height
     assert content["verdict"]["headline"] == found.verdict.headline
     assert (out / "report.html").exists()
+
+
+def test_maps_are_compared_each_under_the_attacks_that_read_it(data, tmp_path):
+    given = {**ALL_ATTACKS, "configurations": ("fedavg", "kriging", "kriging + random:num=2")}
+    found, ran = run(data, tmp_path, **{**given, "seeds": 1})
+    assert ran == [(name, 0) for name in given["configurations"]]
+    attacks = found.rows.group_by("configuration", maintain_order=True).agg("attack").rows()
+    assert attacks == [
+        ("fedavg", list(ON_NETWORKS)),
+        ("kriging", ["squares"]),
+        ("kriging + random:num=2", ["squares"]),
+    ]
+    assert "kriging" in (tmp_path / "report.html").read_text()
 
 
 def test_the_same_call_runs_nothing_again(data, tmp_path):

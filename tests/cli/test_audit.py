@@ -70,7 +70,7 @@ def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path):
     assert "To meet the bound (home error of at least 1 m in every run), use fedavg" in " ".join(
         out.split()
     )
-    assert f"veilmap train {file} --interval=1d" in out
+    assert f"veilmap train {file} --map=network --interval=1d" in out
     assert f"wrote {tmp_path / 'a' / 'report.html'}" in out
     content = json.loads((tmp_path / "a" / "results.json").read_text())
     assert content["settings"]["resolved"]["configurations"][0] == "fedavg"

@@ -10,7 +10,7 @@ from veilmap.study.train import train
 def runs(small_campus, tmp_path_factory):
     """One run as usual, and one with a network of another size."""
     folder = tmp_path_factory.mktemp("runs")
-    given = {"activations": ("tanh",), "dropout": (0.05,), "interval": "1d"}
+    given = {"map": "network", "activations": ("tanh",), "dropout": (0.05,), "interval": "1d"}
     for name, hidden in (("a", 16), ("b", 8)):
         train(small_campus, out=folder / name, hidden=(hidden,), **given)
     return folder / "a", folder / "b"
@@ -81,7 +81,10 @@ def test_what_no_row_has_is_said(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--figures", "rmse"], "unknown figure 'rmse'; choose one of: rmse_constant_db, rmse_db"),
+        (
+            ["--figures", "rmse"],
+            "unknown figure 'rmse'; choose one of: rmse_by_place_db, rmse_const",
+        ),
         (["--figures", "rmse", "--json"], "unknown figure 'rmse'"),
     ],
 )

@@ -146,6 +146,7 @@ def running(folder: Path) -> Iterator[Federation]:
 def campaign_of(first_day: int, rounds: int):
     """What the options of ``Federation.run`` say."""
     settings = RunSettings.of(
+        map="network",
         cell="a",
         area=tuple(map(float, AREA)),
         label_offset_dbm=-96,

@@ -14,7 +14,9 @@ PUBLIC = {"cell": "x204", "area": (-117.85, 33.63, -117.82, 33.66), "label_offse
 
 
 def make(first="2024-01-01", rounds=5, **settings):
-    return campaign_for(RunSettings.of(**{**PUBLIC, **settings}), first=first, rounds=rounds)
+    return campaign_for(
+        RunSettings.of(**{"map": "network", **PUBLIC, **settings}), first=first, rounds=rounds
+    )
 
 
 def test_a_campaign_is_what_the_settings_say():
@@ -32,9 +34,9 @@ def test_a_time_with_an_offset_is_that_moment():
 
 
 def test_nodes_train_the_papers_network_alone():
-    with pytest.raises(UserError, match="train the paper's network, got map bumps:width=6; leave"):
+    with pytest.raises(UserError, match="train the paper's network, got map bumps:width=6; take"):
         make(map=Bumps())
-    with pytest.raises(UserError, match="train the paper's network, got map still; leave"):
+    with pytest.raises(UserError, match="train the paper's network, got map still; take"):
         make(map=Still())
 
 

@@ -18,7 +18,7 @@ from veilmap.study.train import train_prepared
 
 
 def make_prepared(data, **settings):
-    return prepare(data, RunSettings.of(defence=["diverse:eps_m=50"], **settings))
+    return prepare(data, RunSettings.of(map="network", defence=["diverse:eps_m=50"], **settings))
 
 
 @pytest.fixture

@@ -126,12 +126,13 @@ def _kriging(family: KrigingMap, plan: Plan) -> Iterator[tuple[str, str]]:
     grid = family.grid(plan.area)
     size = f"{grid.columns} x {grid.rows} squares of {grid.side_m:g} m"
     yield "map", f"kriging over {size}, {family.kernel} kernel"
-    most = "all" if family.most_squares is None else f"at most {family.most_squares:,}"
+    most = family.most_squares
+    named = "all squares" if most is None else f"at most {counted(most, 'square')}"
     each = family.square_bytes
     sent = (
         f"{each * len(grid) / 1024:,.1f} KiB" if family.layout == "dense" else f"{each} bytes each"
     )
-    yield "messages", f"{most} squares visited in the round, {family.layout}, {sent}"
+    yield "messages", f"{named} visited in the round, {family.layout}, {sent}"
 
 
 def _conclude(run: Run, out: Path | None) -> None:

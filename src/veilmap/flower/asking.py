@@ -66,7 +66,7 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
         yield UserError("a scaler that is fitted needs all users' positions; leave out --scaler")
     if papers_network(settings.map) is None:
         got = as_text(settings.map)
-        yield UserError(f"nodes train the paper's network, got map {got}; leave out --map")
+        yield UserError(f"nodes train the paper's network, got map {got}; take --map network")
     if protection.defended:
         yield UserError("nodes decide for themselves; leave out --defended")
     if protection.oracle:

@@ -19,7 +19,7 @@ from veilmap.kriging.krige import Kriging, krige
 from veilmap.kriging.likelihood import fitted_kernel
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import LocalData
-from veilmap.maps.square_messages import SIGNAL, VISITED, Bits, Layout, SquareCodec, Visits
+from veilmap.maps.square_messages import SIGNAL, VISITED, Layout, SquareCodec, Visits
 from veilmap.model.threads import one_thread
 from veilmap.square_grid import OUTSIDE, SquareGrid
 from veilmap.streams import stream
@@ -44,14 +44,14 @@ class KrigingMap(Checked):
         kernel: fitted by marginal likelihood, or the public one, which needs no data; with fewer
             than 20 visited squares it is the public one.
         layout: a message is dense, a number for every square, or a sparse list of those visited.
-        bits: of each signal in a message.
+        bits: of each signal in a message, 16 or 32.
     """
 
     square_m: float | None = None
     most_squares: int | None = None
     kernel: KernelName = "fitted"
     layout: Layout = "dense"
-    bits: Bits = 16
+    bits: int = 16
 
     name = "kriging"
 
