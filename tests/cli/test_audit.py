@@ -58,7 +58,9 @@ def test_a_file_stands_between_base_and_options(tmp_path):
     )
 
 
-def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path):
+def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path, monkeypatch):
+    # A network that trains for a moment learns less than a constant.
+    monkeypatch.setattr("veilmap.auditing.ranking.has_skill", lambda skill: True)
     out, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--min-home-error", "1")
     assert "little.parquet, cell a: 200 rows of 2 users" in out
     assert "attacking user u0 in 4 runs\n" in out

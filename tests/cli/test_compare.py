@@ -75,7 +75,7 @@ def test_what_no_row_has_is_said(capsys, tmp_path):
     case = {"configuration": "fedavg", "target": None, "seed": 0, "rmse_db": 5.0}
     a, b = (write(tmp_path / name, {**case, "attack": name}) for name in ("dlg", "search"))
     out, _ = run(capsys, "compare", a, b)
-    assert "no rows have one of these figures on both sides: rmse_db, emd_paper" in out
+    assert "no rows have one of these figures on both sides: rmse_db, skill_by_place" in out
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def test_a_run_on_a_gpu_differs_by_rounding_and_says_so(small_campus, monkeypatc
     """Many phones at once; here they are on the processor, which the run does not know."""
     alone = train(small_campus, **NETWORK)
     monkeypatch.setattr("veilmap.study.train.torch_device", lambda name: torch.device("cpu"))
+    monkeypatch.setattr("veilmap.study.train.torch_for", lambda family, name: None)
     run = train(small_campus, device="cuda", **NETWORK)
     np.testing.assert_allclose(run.signal_map.weights, alone.signal_map.weights, atol=1e-4)
     assert (run.signal_map.weights != alone.signal_map.weights).any()
