@@ -121,7 +121,7 @@ def test_an_attack_that_cannot_read_squares_names_the_one_that_can(capsys, campu
             finished(6.0, 0.1, NETWORK, ("step",)),
             "train with --map kriging; a run without --defence shows its cost$",
         ),
-        (finished(6.0, None), "nor is one of all measurements: .*; measure in more places$"),
+        (finished(6.0, None), "nor is kriging of all measurements: .*; measure in more places$"),
         (finished(6.0, 0.1), "no better than a constant; it needs more places or more rounds$"),
         (finished(6.0, 0.1, KRIGING, ("step",)), "more rounds; a run without --defence shows its"),
     ],

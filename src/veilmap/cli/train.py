@@ -198,7 +198,7 @@ def _worth(run: Run) -> str:
         return f"the map is no better than a constant; train with --map {KrigingMap.name}{cost}"
     if share is None:
         return (
-            "the map is no better than a constant, nor is one of all measurements: position "
+            "the map is no better than a constant, nor is kriging of all measurements: position "
             "explains too little of the signal here; measure in more places"
         )
     return f"the map is no better than a constant; it needs more places or more rounds{cost}"
