@@ -6,7 +6,15 @@ from dataclasses import dataclass
 HOME_ERROR = "home_error_m"
 EMD = "emd_paper"
 # What a comparison of runs shows first.
-MAIN = ("rmse_db", "skill_by_place", EMD, "diverged_share", "distance_m", HOME_ERROR)
+MAIN = (
+    "rmse_db",
+    "skill_by_place",
+    "share_of_central",
+    EMD,
+    "diverged_share",
+    "distance_m",
+    HOME_ERROR,
+)
 
 # Of iterative attacks only, or defined differently by each attack.
 OF_DLG = frozenset({"iterations", "cosine", "cosine_least"})
@@ -68,7 +76,9 @@ _NAMES = {
     "rmse_db": FigureName("RMSE", "dB"),
     "rmse_by_place_db": FigureName("RMSE by place", "dB"),
     "skill_by_place": FigureName("skill by place"),
-    "share_of_central": FigureName("share of the central map's skill", "%", ".0f", 100.0),
+    "share_of_central": FigureName(
+        "share of the central map's skill", "%", ".0f", 100.0, "of central"
+    ),
     "rmse_past_db": FigureName("RMSE on earlier rounds", "dB"),
     "rmse_past_gap_db": FigureName("RMSE on earlier rounds, less that on test data", "dB"),
     "iterations": FigureName("DLG iterations", "", ",.0f"),
