@@ -57,7 +57,8 @@ class FigureName:
     @property
     def head(self) -> str:
         """The same for a column of a terminal."""
-        return f"{self.short}, {self.unit}" if self.short else self.label
+        words = self.short or self.words
+        return f"{words}, {self.unit}" if self.unit else words
 
     def text(self, value: float | None) -> str:
         """The number without its unit; a dash if there is none."""
@@ -75,9 +76,9 @@ _NAMES = {
     "diverged_share": FigureName("diverged", "%", ".0f", 100.0),
     "rmse_db": FigureName("RMSE", "dB"),
     "rmse_by_place_db": FigureName("RMSE by place", "dB"),
-    "skill_by_place": FigureName("skill by place"),
+    "skill_by_place": FigureName("skill by place", short="skill"),
     "share_of_central": FigureName(
-        "share of the central map's skill", "%", ".0f", 100.0, "of central"
+        "share of the central map's skill", "%", ".0f", 100.0, "central"
     ),
     "rmse_past_db": FigureName("RMSE on earlier rounds", "dB"),
     "rmse_past_gap_db": FigureName("RMSE on earlier rounds, less that on test data", "dB"),
