@@ -14,7 +14,7 @@ from veilmap.square_grid import SquareGrid
 LEVELS = (0.68, 0.95)
 NORMAL = (0.9945, 1.96)  # what covers as much of a normal distribution
 # With so many places set aside, what they say and the normal distribution count the same.
-_HALF_TRUST = 20
+_HALF_TRUST = 10
 # Of more squares, one fold in place of all has enough places, and kriging takes long.
 _ALL_FOLDS_BELOW = 1000
 # Of fewer places, intervals are rough.
@@ -46,7 +46,7 @@ def calibrated(
     Each fold in turn is set aside and predicted from the others. The half width is the quantile of
     |error| / √(v + τ²/k) with every place of 50 m counting the same, and one more place beyond all
     (split conformal prediction: Lei et al. 2018); few places pull it to that of the normal
-    distribution, as λ = n / (n + 20) of it in the logarithm.
+    distribution, as λ = n / (n + 10) of it in the logarithm.
     """
     found = list(_set_aside(kernel, grid, squares, k, sums_db))
     if not found:
