@@ -126,14 +126,13 @@ def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
     """
     spec = figure_name(ranking.privacy).spec
     left_with = figure_name(ranking.privacy).head
-    yield "configuration", "RMSE, dB", "loss", "skill", "of central", left_with, "worst", "by"
+    yield "configuration", "RMSE, dB", "loss", "skill (of central)", left_with, "worst", "by"
     for each in ranking.configurations:
         best, worst_m = each.strongest.get(ranking.privacy), each.home_at_worst_m
         left = format(best.figure.median, spec) if best else "-"
         worst = format(worst_m, spec) if worst_m is not None else "-"
         rmse = f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}"
-        worth = _share(each.skill_by_place, ".2f"), _share(each.share_of_central, ".0%")
-        yield each.name, *rmse, *worth, left, worst, best.attack if best else "-"
+        yield each.name, *rmse, _worth(each), left, worst, best.attack if best else "-"
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
@@ -274,8 +273,12 @@ def _unread(configurations: Sequence[Ranked]) -> Iterator[str]:
         )
 
 
-def _share(value: float | None, spec: str) -> str:
-    return "-" if value is None else format(value, spec)
+def _worth(each: Ranked) -> str:
+    """``0.28 (31%)``: the skill by place, and its share of central kriging's."""
+    if each.skill_by_place is None:
+        return "-"
+    share = "" if each.share_of_central is None else f" ({each.share_of_central:.0%})"
+    return f"{each.skill_by_place:.2f}{share}"
 
 
 def _count(value: float) -> str:

@@ -16,13 +16,14 @@ from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.methods import ATTACKS, METHODS
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
-from veilmap.attacks.squares import Squares
 from veilmap.errors import UserError, refuse_several, shown
 from veilmap.federation.map_family import MapFamily, flat_change
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import LocalData, Truth
 from veilmap.maps.families import MissingMap
+from veilmap.maps.kriging_map import KrigingMap
+from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device, torch_for
@@ -152,8 +153,8 @@ def _attack(
     made = settings.make(centroids_m, keep_path)
     attacks = {name: each for name, each in made.items() if can_read(each, name, header)}
     unread = tuple(name for name in made if name not in attacks)
-    if settings.who.method == METHODS:  # that other maps send no squares is nothing to report
-        unread = tuple(name for name in unread if name != Squares.name)
+    if settings.who.method == METHODS and isinstance(header.map, NetworkMap | KrigingMap):
+        unread = ()  # each of our maps has attacks of its own
     if not attacks:
         raise _unreadable(header, unread)
     on_begin(len(target.senders) * len(attacks))
