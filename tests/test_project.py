@@ -55,7 +55,7 @@ def is_there(*parts):
     return False
 
 
-def test_fewer_than_40_distributions_are_installed_without_extras():
+def test_at_most_45_distributions_are_installed_without_extras():
     """The dependencies of dependencies, as installed here, veilmap itself included."""
     found, waiting = set(), ["veilmap"]
     while waiting:
@@ -69,7 +69,7 @@ def test_fewer_than_40_distributions_are_installed_without_extras():
                 waiting.append(requirement.name.lower())
     assert all(version(name) for name in found)
     assert "torch" not in found
-    assert len(found) < 40
+    assert len(found) <= 45
 
 
 def test_the_attacks_tables_in_the_docs_hold_every_setting_with_its_default():

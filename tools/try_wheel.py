@@ -19,7 +19,7 @@ from locking.files import ROOT
 from locking.index import PUBLIC, size_mb
 
 # What the core stays below; polars, scipy and scikit-learn alone take 350 MB on the disk.
-MOST_DISTRIBUTIONS, MOST_TO_DOWNLOAD_MB, MOST_ON_DISK_MB = 46, 200, 560
+MOST_DISTRIBUTIONS, MOST_TO_DOWNLOAD_MB, MOST_ON_DISK_MB = 45, 200, 560
 LITTLE = ("--seeds", "1", "--configurations", "fedavg", "--method", "search", "--jobs", "1")
 
 
@@ -37,7 +37,7 @@ def try_in(folder, network):
     (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
     place = Place(folder)
     place.install(wheel)
-    assert place.distributions < MOST_DISTRIBUTIONS, place.distributions
+    assert place.distributions <= MOST_DISTRIBUTIONS, place.distributions
     assert place.downloaded_mb < MOST_TO_DOWNLOAD_MB, place.downloaded_mb
     assert place.on_disk_mb < MOST_ON_DISK_MB, place.on_disk_mb
     place.veilmap("--help")

@@ -225,3 +225,28 @@ def test_nothing_visited_is_no_data_everywhere(kriged):
     )
     assert raster.range_dbm is None
     assert raster.known_share == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("visits", np.zeros((8, 3), np.int64), "holds arrays .*, and not .*; fetch it again"),
+        ("visits", np.zeros((8, 11 * 401)), "holds arrays .*float64"),
+        ("visits", np.full((8, 11 * 401), -1), "fewer visits than none; fetch it again"),
+        ("extra", np.zeros(1), "holds arrays .*extra"),
+    ],
+)
+def test_a_kriged_map_whose_sums_do_not_fit_is_refused(kriged, tmp_path, name, value, message):
+    replace(kriged, state={**kriged.state, name: value}).save(tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match=message):
+        SignalMap.load(tmp_path / "model.safetensors")
+
+
+def test_a_kriged_map_is_the_same_from_its_file(kriged, tmp_path):
+    kriged.save(tmp_path / "model.safetensors")
+    loaded = SignalMap.load(tmp_path / "model.safetensors")
+    at_m = np.array([[699_010.0, 5_708_010.0], [719_000.0, 5_708_400.0]])
+    for one, other in zip(
+        vars(loaded.predict(at_m)).values(), vars(kriged.predict(at_m)).values(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)

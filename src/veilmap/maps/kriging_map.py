@@ -99,6 +99,15 @@ class KrigingMap(Checked):
         # A round in which no square was visited changes nothing.
         return {K: k, S: sums_db, ROUNDS: rounds + bool(added[VISITED].any())}
 
+    def state_fault(self, area: Area, state: Arrays) -> str | None:
+        """Why a state from a file is none of a map over this area; None if it is."""
+        sums = (FOLDS, len(self.grid(area)))
+        wanted = {K: ("int64", sums), S: ("float64", sums), ROUNDS: ("int64", (1,))}
+        found = {name: (str(value.dtype), value.shape) for name, value in state.items()}
+        if found != wanted:
+            return f"arrays {found}, and not {wanted}"
+        return "fewer visits than none" if (state[K] < 0).any() else None
+
     def message_fault(self, plan: Plan, message: Arrays) -> str | None:
         """Why a message cannot be added up; None if it can."""
         return self._codec(plan.area).fault(message, self.most_squares)

@@ -20,6 +20,7 @@ from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
 from veilmap.maps.families import map_of_file, map_of_record, map_record
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Floats, Network
 from veilmap.settings import load_json, parse
@@ -104,6 +105,9 @@ class SignalMap:
             raise UserError(f"{path} is not a veilmap model ({reason}); {_WAY_OUT}") from None
         if not all(np.isfinite(values).all() for values in state.values()):
             raise UserError(f"{path} holds numbers that are not finite; train it again")
+        family = facts.map
+        if isinstance(family, KrigingMap) and (fault := family.state_fault(facts.area, state)):
+            raise UserError(f"{path} holds {fault}; {_WAY_OUT}")
         return cls(facts, state)
 
 
