@@ -86,7 +86,7 @@ class Federation:
         wait(online, lambda: str(admission.nodes(self.state)))
 
     def run(
-        self, out: str, first_day: int, rounds: int, *more: str, map: str = "network"
+        self, out: str, first_day: int, rounds: int, *more: str, kind: str = "network"
     ) -> "subprocess.Popen[str]":
         options = {
             "--out": str(self.folder / out),
@@ -96,9 +96,9 @@ class Federation:
             "--first": moment(first_day),
             "--rounds": str(rounds),
             "--defence": DIVERSE,
-            "--map": map,
+            "--map": kind,
         }
-        if map == "network":
+        if kind == "network":
             options |= {
                 "--learning-rate": "0.01",
                 "--config": str(self.folder / "network.toml"),
@@ -150,10 +150,10 @@ def running(folder: Path) -> Iterator[Federation]:
             machine.end()
 
 
-def campaign_of(first_day: int, rounds: int, map: str = "network"):
+def campaign_of(first_day: int, rounds: int, kind: str = "network"):
     """What the options of ``Federation.run`` say."""
     settings = RunSettings.of(
-        map=map,
+        map=kind,
         cell="a",
         area=tuple(map(float, AREA)),
         label_offset_dbm=-96,
@@ -175,9 +175,9 @@ def engine(first_day: int, rounds: int, left_out: tuple[tuple[int, str], ...] = 
     return in_one_process(first_day, rounds, left_out).weights
 
 
-def in_one_process(first_day, rounds, left_out=(), map="network"):
+def in_one_process(first_day, rounds, left_out=(), kind="network"):
     """The last round of the engine."""
-    campaign = campaign_of(first_day, rounds, map)
+    campaign = campaign_of(first_day, rounds, kind)
     own = [
         Round(t, this.start_s, {u: d for u, d in this.data.items() if (t, u) not in left_out})
         for this in cut(DATA.projected(campaign.projection), DAY_S)

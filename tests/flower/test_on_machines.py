@@ -42,13 +42,11 @@ def test_secure_sums_give_the_same_map(federation):
 def test_the_kriging_map_is_that_of_one_process_to_the_bit(federation, first_day, secure):
     rounds = 1 if secure else 2
     more = ("--secure-aggregation",) if secure else ("--nodes", "3")
-    run = federation.run(f"kriging {secure}", first_day, rounds, *more, map="kriging")
+    run = federation.run(f"kriging {secure}", first_day, rounds, *more, kind="kriging")
     said, _ = run.communicate(timeout=LIMIT_S)
     assert run.returncode == 0, said
-    there, here = (
-        map_in(federation, f"kriging {secure}"),
-        in_one_process(first_day, rounds, map="kriging"),
-    )
+    there = map_in(federation, f"kriging {secure}")
+    here = in_one_process(first_day, rounds, kind="kriging")
     assert there.state["visits"].any()
     assert same(there.state, here.state)
     users = {tuple(each["users"]) for each in federation.history(f"kriging {secure}")}

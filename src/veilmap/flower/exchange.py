@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import inf
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -13,7 +12,7 @@ from veilmap.defences.step import Step
 from veilmap.errors import UserError
 from veilmap.federation.map_family import WEIGHTS, Additive, Arrays, flat_change
 from veilmap.federation.plan import Plan
-from veilmap.federation.update_validation import Refusal, usual_norm
+from veilmap.federation.update_validation import Refusal, UpdateLimits, usual_norm
 from veilmap.flower.secure.encoding import Words, decode, encode, fixed_point, real_numbers
 from veilmap.flower.secure.round_error import RoundError
 
@@ -177,13 +176,13 @@ class AddedMessages:
         return None
 
     def most_norm(self, given: float | None, steps: Sequence[Step]) -> float:
-        """None: the map itself says what a message may hold."""
+        """Any, for it has no effect: the map itself says what a message may hold."""
         if given is not None:
             raise UserError(
                 f"the map {self.plan.map.name} has no setting --most-norm; leave it out: a message "
                 "holds 0 or 1 visit of each square, and a signal at most 255 dB from the offset"
             )
-        return inf
+        return UpdateLimits.most_norm
 
     @property
     def _zero(self) -> Arrays:
