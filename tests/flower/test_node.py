@@ -132,6 +132,12 @@ def test_a_projection_in_which_metres_are_none_is_refused():
     assert own_rounds(DATA, "u0", make_campaign(epsg=DATA.projection.epsg + 1))
 
 
+def test_a_refused_projection_does_not_show_who_measured_the_cell():
+    """In a secure sum all others would send a masked zero."""
+    with pytest.raises(RefusalError, match="UTM zone of its own measurements"):
+        own_rounds(DATA, "u0", make_campaign(epsg=32601, cell="elsewhere"))
+
+
 def test_an_update_that_overflows_says_nothing_and_under_noise_a_zero():
     """Weights can be made so that training overflows if the user was beyond some line."""
     huge = np.full_like(BEFORE, 1e30)
