@@ -46,7 +46,10 @@ def _of(clients: int) -> dict[str, float]:
     """Seconds and CPU-seconds per round and of the start, here and there, and how they compare."""
     # So many that they stand out from the start, whose cost varies by a CPU-second.
     rounds = 1 + max(400 // clients, 4)
-    few, many = (prepare(make_data(clients, n), RunSettings.of(interval="1d")) for n in (1, rounds))
+    few, many = (
+        prepare(make_data(clients, n), RunSettings.of(map="network", interval="1d"))
+        for n in (1, rounds)
+    )
     # The first run in this process loads compiled code; of later ones there are many.
     _, cold = timed(lambda: in_one_process(few))
     here_few = np.median([timed(lambda: in_one_process(few))[1] for _ in range(REPEATS)], axis=0)

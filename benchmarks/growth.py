@@ -29,8 +29,8 @@ from timing import process
 
 STAGES = ("read", "prepare", "train", "attack")
 PLACES, DAY_US = 50, 86_400_000_000
-ONE_PASS = {"batch_size": "inf", "epochs": 1}
-FEDAVG = {"batch_size": 20, "epochs": 5}
+ONE_PASS = {"map": "network", "batch_size": "inf", "epochs": 1}
+FEDAVG = {"map": "network", "batch_size": 20, "epochs": 5}
 SIZES = {
     "full": {
         "measurements": (10**4, 10**5, 10**6, 10**7),

@@ -41,7 +41,7 @@ def main(file: str, settings: dict) -> None:
     ends("import")
     data = veilmap.read(file)
     ends("read")
-    prepared = prepare(data, RunSettings.of(**settings))
+    prepared = prepare(data, RunSettings.of(map="network", **settings))
     ends("prepare")
     target = prepared.data.users[0]
     seen = Recorder((target,))

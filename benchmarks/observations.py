@@ -7,8 +7,8 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
 
-FEDSGD = {"batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
-FEDAVG = {"batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
+FEDSGD = {"map": "network", "batch_size": "inf", "epochs": 1, "learning_rate": 1e-3}
+FEDAVG = {"map": "network", "batch_size": 20, "epochs": 5, "learning_rate": 1e-5}
 # Raw labels leak most; with centred ones the residuals cancel, and the objective is rough.
 SETTINGS = {
     "FedSGD, raw labels": FEDSGD | {"label_offset_dbm": "none"},
@@ -19,7 +19,9 @@ SETTINGS = {
 
 def observe(name: str, count: int = 1) -> tuple[Header, list[Observation]]:
     """The header, and the largest updates of the first weeks, all from the fresh weights."""
-    prepared = prepare(veilmap.read("campus"), RunSettings.of(interval="1w", **SETTINGS[name]))
+    prepared = prepare(
+        veilmap.read("campus"), RunSettings.of(map="network", interval="1w", **SETTINGS[name])
+    )
     weights = prepared.plan.network.initialise(prepared.plan.seed)
     chosen = [(this, user) for this in prepared.rounds[:4] for user in this.data]
     chosen.sort(key=lambda each: (each[0].number != 1, -len(each[0].data[each[1]])))

@@ -26,6 +26,7 @@ BENCHMARKS = {
     "train": "local training against the usual loop",
     "attack": "attacks on one update against double back-propagation",
     "attack_methods": "what each attack costs, and DLG for each iteration",
+    "kriging": "the kriging map against other packages, and by the million squares",
     "cluster": "DBSCAN against scikit-learn's",
     "startup": "the command line, from call to answer",
     "inspect_csv": "a large CSV, inspected",

@@ -30,7 +30,6 @@ from veilmap.federation.client import mini_batches, user_update
 from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Plan
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.network import Network
 from veilmap.model.reference import gradient
 from veilmap.model.threads import one_thread
 from veilmap.sources import campus
@@ -39,7 +38,7 @@ from veilmap.study.settings import RunSettings
 from veilmap.study.train import train_prepared
 
 USER = "0"
-DROPOUT = Network(dropout=(0.0, 0.0)).dropout
+NETWORK = {"map": "network", "interval": "1d", "dropout": (0.0, 0.0)}
 LEARNS = {"epochs": 5, "batch_size": 20, "learning_rate": 1e-3}
 SCHEMES = {
     "FedSGD, η = 1e-3": {"epochs": 1, "batch_size": "inf", "learning_rate": 1e-3},
@@ -77,7 +76,7 @@ def pairs_for(
 ) -> Iterator[tuple[Header, Observation, Observation, np.ndarray]]:
     """The footing, what the phone sends, the same in float64, and the true centroid."""
     offset = "none" if labels.startswith("raw") else "mean"
-    common = {"interval": "1d", "dropout": DROPOUT, "label_offset_dbm": offset, "seed": seed}
+    common = {"label_offset_dbm": offset, "seed": seed, **NETWORK}
     prepared = prepare(data, RunSettings.of(**common, **scheme))
     weights = prepared.plan.network.initialise(seed)
     if labels.endswith("learned"):

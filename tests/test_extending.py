@@ -26,7 +26,9 @@ PACKAGE = ROOT / "tests" / "foreign_package"
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = sorted((PACKAGE / "veilmap_example").glob("[!_]*.py"))
 MOST_LINES = 30
-SMALL = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
+LAYERS = ("--hidden", "8", "--activations", "relu", "--dropout", "0")
+DAILY = ("--interval", "1d")
+SMALL = (*DAILY, "--map", "network", *LAYERS)
 SNAP = "snap:side_m=50"
 SPEC = """
 title = "Squares"
@@ -117,7 +119,7 @@ def steps(file, folder):
         ("methods", (), "The mean signal by distance from the area's middle"),
         ("train", (file, *SMALL, "--defence", SNAP, "--out", snapped), SNAP),
         ("attack", (snapped, "--method", "search,middle:east_m=100"), "middle:east_m=100"),
-        ("train", (file, *SMALL, "--map", "rings:width=25", "--out", rings), "rings:width_m=25"),
+        ("train", (file, *DAILY, "--map", "rings:width=25", "--out", rings), "rings:width_m=25"),
         ("attack", (rings, "--method", "middle"), "rings:width_m=25"),
         ("map", (rings, "--format", "png"), "wrote"),
         ("audit", (file, *SMALL, *one, "--configurations", "fedavg", "fedavg + snap:side=50",

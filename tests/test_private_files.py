@@ -33,7 +33,8 @@ def test_a_transcript_and_measurements(tmp_path):
     assert open_files(tmp_path) == []
 
 
-TINY = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
+LAYERS = ("--hidden", "8", "--activations", "relu", "--dropout", "0")
+TINY = ("--interval", "1d", "--map", "network", *LAYERS)
 AUDIT = (*TINY, "--seeds", "1", "--method", "first_layer", "--configurations", "fedavg")
 # Command → the files that others may read: maps, figures without a place, and what was redacted.
 # Not here: what sweep writes, reproduce does; simulate london packs uploads of nobody, openly.

@@ -48,7 +48,8 @@ def python(tmp_path_factory):
     """Call Python with some words, and without torch."""
     folder = tmp_path_factory.mktemp("no torch")
     (folder / "sitecustomize.py").write_text(NO_TORCH)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
     def call(*words, code=0):
         done = subprocess.run(
@@ -80,9 +81,12 @@ def test_help_simulate_inspect_and_stitch_work(veilmap, tmp_path):
     veilmap("stitch", logs, "--timezone", "Europe/London", "--out", tmp_path / "users.parquet")
 
 
-def test_the_map_of_a_stored_run_is_the_same(veilmap, capsys, little_file, tmp_path):
-    small = ["--hidden", "8", "--activations", "tanh", "--dropout", "0"]
-    run(capsys, "train", little_file, *small, "--out", tmp_path / "run")
+NETWORK = ("--map", "network", "--hidden", "8", "--activations", "tanh", "--dropout", "0")
+
+
+@pytest.mark.parametrize("options", [(), NETWORK], ids=["kriging", "network"])
+def test_the_map_of_a_stored_run_is_the_same(veilmap, capsys, little_file, tmp_path, options):
+    run(capsys, "train", little_file, *options, "--out", tmp_path / "run")
     run(capsys, "map", tmp_path / "run", "--out", tmp_path / "with.tif")
     veilmap("map", tmp_path / "run", "--out", tmp_path / "without.tif")
     assert (tmp_path / "with.tif").read_bytes() == (tmp_path / "without.tif").read_bytes()
@@ -102,7 +106,7 @@ def test_a_finished_audit_is_shown_again(veilmap, capsys, little_file, tmp_path)
 @pytest.mark.parametrize(
     "words",
     [
-        ["train", "there-is-no-such-file.csv"],
+        ["train", "there-is-no-such-file.csv", "--map", "network"],
         ["tune", "campus", "--trials", "1"],
         ["audit", "campus"],
         ["sweep", "sweep.toml", "--seeds", "1"],

@@ -1,7 +1,7 @@
 """The public squares of an area, over which phones say what they measured."""
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +43,14 @@ class SquareGrid:
         side_m = usual_side_m(area) if side_m is None else side_m
         if not side_m > 0:
             raise out_of_range("square_m", "a number of metres above 0", side_m)
-        rows, columns = (int(length / side_m) + 1 for length in (area.height_m, area.width_m))
+        rows, columns = _rows_and_columns(area, side_m)
         if rows * columns > MOST_SQUARES:
             raise UserError(
-                f"squares of {side_m:g} m make a grid of {rows * columns:,} over an area of "
+                f"squares of {side_m:g} m make a grid of {rows * columns:,.0f} over an area of "
                 f"{area.width_m / 1000:,.1f} km x {area.height_m / 1000:,.1f} km, more than "
                 f"{MOST_SQUARES:,} that fit into memory; take --square {_side_that_fits_m(area):g}"
             )
-        return cls(area.x_min_m, area.y_min_m, side_m, rows, columns)
+        return cls(area.x_min_m, area.y_min_m, side_m, int(rows), int(columns))
 
     def __len__(self) -> int:
         return self.rows * self.columns
@@ -86,9 +86,15 @@ class SquareGrid:
         return centres
 
 
+def _rows_and_columns(area: Area, side_m: float) -> tuple[float, float]:
+    """Whole numbers, or infinity for a tiny side."""
+    return float(np.floor(area.height_m / side_m)) + 1, float(np.floor(area.width_m / side_m)) + 1
+
+
 def _side_that_fits_m(area: Area) -> float:
     """The shortest side of whole 5 m with which the grid fits."""
-    side_m = _STEP_M
-    while (int(area.width_m / side_m) + 1) * (int(area.height_m / side_m) + 1) > MOST_SQUARES:
-        side_m = max(side_m * 1.05 // _STEP_M, side_m // _STEP_M + 1) * _STEP_M
+    fewest_m = sqrt(area.width_m * area.height_m / MOST_SQUARES)
+    side_m = max(fewest_m // _STEP_M, 1) * _STEP_M
+    while prod(_rows_and_columns(area, side_m)) > MOST_SQUARES:
+        side_m += _STEP_M
     return side_m

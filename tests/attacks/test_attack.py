@@ -10,6 +10,7 @@ from veilmap.attacks.attack import AttackInput, attacked, can_read
 from veilmap.attacks.methods import ATTACKS
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.errors import UserError
+from veilmap.maps.kriging_map import KrigingMap
 
 HEADER = make_header()
 SEEN = [silent(HEADER, user=user) for user in "bca"]
@@ -111,4 +112,5 @@ def test_an_attack_of_ours_is_known_by_its_own_name_and_needs_no_settings(name):
     made = ATTACKS[name]()
     assert made.name == name
     assert not made.oracle
-    assert made.reads(HEADER)
+    assert made.reads(HEADER) == (name != "squares")
+    assert made.reads(replace(HEADER, map=KrigingMap())) == (name == "squares")

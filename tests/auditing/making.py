@@ -28,6 +28,8 @@ TINY = {
     "seeds": 2,
     "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
 }
+# Of our attacks those that read the updates of a network.
+ON_NETWORKS = tuple(name for name in METHODS if name != "squares")
 # All attacks, few steps of each.
 ALL_ATTACKS = {
     **TINY,
@@ -62,6 +64,8 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
             "name": name,
             "rmse_db": Spread(rmse_db, rmse_db - 0.1, rmse_db + 0.1),
             "rmse_constant_db": 6.0,
+            "skill_by_place": 0.5 if rmse_db < 6 else -0.2,
+            "share_of_central": 0.6 if rmse_db < 6 else -0.3,
             "rmse_loss_db": rmse_db - 5.0,
             "points_share": 1.0,
             "strongest": {

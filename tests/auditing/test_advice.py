@@ -1,14 +1,14 @@
 import re
 import shlex
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
 from tests.auditing.making import ranked, ranking
 from tests.maps.making import Mean
 from tests.study.foreign_steps import First
-from veilmap.auditing.advice import advice, choose, train_command, train_toml
+from veilmap.auditing.advice import advice, choose, train_command, train_toml, why_none
 from veilmap.auditing.panel import panel
 from veilmap.auditing.settings import AuditSettings, Question
 from veilmap.cli.app import make_app
@@ -22,7 +22,7 @@ from veilmap.study.settings import RunSettings, SettingsFile
 PLAIN = ranked("plain", 5.0, 40.0)
 CHEAP = ranked("cheap", 5.2, 260.0, off=10.0)
 GOOD = ranked("good", 5.4, 350.0, off=40.0)
-DEAR = ranked("dear", 7.0, 900.0)
+DEAR = ranked("dear", 7.0, 900.0, skill_by_place=0.2)
 ALL = ranking(PLAIN, CHEAP, GOOD, DEAR)
 
 
@@ -89,19 +89,31 @@ HARD = {
     "interval": "1d",
     "area": (-0.2, 51.4, 0.1, 51.6),
     "label_offset_dbm": -96.5,
+    "defended": ("0", "</script>", "../x y"),
+}
+NETWORK = {
+    "map": "network",
     "hidden": (16, 8),
     "activations": ("tanh", "relu"),
     "dropout": (0.1, 0.0),
     "batch_size": "inf",
-    "defended": ("0", "</script>", "../x y"),
+    "defence": ("farthest:eps_m=50,num=20", "dp:epsilon=100"),
+}
+KRIGING = {
+    "square_m": 47.5,
+    "most_squares": 3,
+    "kernel": "public",
+    "layout": "sparse",
+    "bits": 32,
+    "defence": ("geoind", "farthest:eps_m=50,num=20"),
 }
 
 
 def cases():
     for name, run in panel(AuditSettings.of(gan=True)).items():
         yield pytest.param(run, {}, id=name)
-    hard = RunSettings.of(**HARD, defence=("farthest:eps_m=50,num=20", "dp:epsilon=100"))
-    yield pytest.param(hard, READ_WITH, id="hard")
+    for name, given in {"network": NETWORK, "kriging": KRIGING}.items():
+        yield pytest.param(RunSettings.of(**HARD, **given), READ_WITH, id=f"hard {name}")
 
 
 def whole(run, read_with):
@@ -151,3 +163,19 @@ def test_advice_names_the_configuration():
     assert told.configuration == "good"
     assert told.command == "veilmap train DATA --seed=4 --out RUN"
     assert told.toml == "[task]\nseed = 4\n"
+
+
+def test_a_map_no_better_than_a_constant_is_never_recommended():
+    """The most private has no map, so a worse one is recommended; with none at all, none is."""
+    empty = ranked("empty", 5.1, 900.0, skill_by_place=0.05)
+    question = Question(max_rmse_loss_db=0.3)
+    assert choose(ranking(PLAIN, CHEAP, empty), question).ranked is CHEAP
+    assert list(why_none(ranking(PLAIN, empty), question)) == []
+    worthless = ranking(replace(PLAIN, skill_by_place=None), empty)
+    assert choose(worthless, question) is None
+    (why,) = why_none(worthless, question)
+    assert why == (
+        "No configuration is recommended, for none has a map that is better than a constant and "
+        "loses at most 0.3 dB: train the map kriging, or measure in more places."
+    )
+    assert list(why_none(worthless, Question())) == []

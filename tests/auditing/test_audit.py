@@ -3,13 +3,14 @@ import re
 import tomllib
 from dataclasses import fields, replace
 from html import unescape
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 import pytest
 
 import veilmap
-from tests.auditing.making import TINY, make_data, renamed
+from tests.auditing.making import ALL_ATTACKS, ON_NETWORKS, TINY, make_data, renamed
 from veilmap.auditing.audit import audit
 from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditFile, AuditSettings
@@ -28,7 +29,13 @@ def data():
 @pytest.fixture(scope="module")
 def finished(data, tmp_path_factory):
     out = tmp_path_factory.mktemp("audits") / "out"
-    return audit(data, out=out, jobs=1, min_home_error_m=1.0, **TINY), out
+    with every_map_has_skill():
+        return audit(data, out=out, jobs=1, min_home_error_m=1.0, **TINY), out
+
+
+def every_map_has_skill():
+    """Networks that train for a moment learn less than a constant."""
+    return patch("veilmap.auditing.ranking.has_skill", lambda skill: True)
 
 
 def run(data, out, **given):
@@ -55,6 +62,19 @@ def test_the_tables_have_a_line_per_case(finished):
     assert len(content["rows"]) == found.rows.height
     assert content["verdict"]["headline"] == found.verdict.headline
     assert (out / "report.html").exists()
+
+
+def test_maps_are_compared_each_under_the_attacks_that_read_it(data, tmp_path):
+    given = {**ALL_ATTACKS, "configurations": ("fedavg", "kriging", "kriging + random:num=2")}
+    found, ran = run(data, tmp_path, **{**given, "seeds": 1})
+    assert ran == [(name, 0) for name in given["configurations"]]
+    attacks = found.rows.group_by("configuration", maintain_order=True).agg("attack").rows()
+    assert attacks == [
+        ("fedavg", list(ON_NETWORKS)),
+        ("kriging", ["squares"]),
+        ("kriging + random:num=2", ["squares"]),
+    ]
+    assert "kriging" in (tmp_path / "report.html").read_text()
 
 
 def test_the_same_call_runs_nothing_again(data, tmp_path):
@@ -252,7 +272,8 @@ def test_figures_of_an_earlier_audit_go_and_those_of_others_stay(data, tmp_path)
 
 def test_the_recommended_configuration_is_the_one_drawn(data, tmp_path):
     given = {**TINY, "seeds": 1, "target": ("u0",), "max_rmse_loss_db": 0.0}
-    found = audit(data, out=tmp_path, jobs=1, figures=True, **given)
+    with every_map_has_skill():
+        found = audit(data, out=tmp_path, jobs=1, figures=True, **given)
     drawn = {path.name for path in AuditFolder(tmp_path).figures.glob("where-*.pdf")}
     assert f"where-{found.verdict.advice.configuration}-target0.pdf" in drawn
     assert len(drawn) == len({found.ranking.baseline.name, found.verdict.advice.configuration})

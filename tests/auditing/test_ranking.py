@@ -121,9 +121,10 @@ def test_what_failed_is_named_and_not_ranked():
     assert found.failed == {"fedavg + dp:epsilon=1": "training diverged"}
 
 
-def test_a_constant_is_beaten_or_not():
-    assert ranked("a", 5.9, 1.0).beats_constant
-    assert not ranked("a", 6.0, 1.0).beats_constant
+@pytest.mark.parametrize(("skill", "beats"), [(0.1, True), (0.09, False), (None, False)])
+def test_a_map_beats_the_constant_by_place_or_not(skill, beats):
+    """With 5 % less RMSE the skill is 1 - 0.95² = 0.0975."""
+    assert ranked("a", 5.0, 1.0, skill_by_place=skill).beats_constant is beats
 
 
 def test_what_could_not_attack_a_configuration_is_kept_with_it():

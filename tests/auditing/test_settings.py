@@ -18,7 +18,7 @@ def test_the_base_stands_under_what_is_given():
 def test_a_run_of_an_audit_is_a_run_like_any_other():
     assert AuditSettings() == AuditSettings.of()
     assert AuditSettings().run == RunSettings.of(
-        label_offset_dbm="none", split="random", learning_rate=2e-4
+        map="network", label_offset_dbm="none", split="random", learning_rate=2e-4
     )
 
 

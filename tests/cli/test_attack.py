@@ -11,8 +11,8 @@ from veilmap.cli.attack import verdict
 from veilmap.metrics.scores import Scores
 
 SMALL = [
-    *("--hidden", "16", "--activations", "relu", "--dropout", "0", "--interval", "1d"),
-    *("--label-offset", "none", "--batch-size", "inf", "--epochs", "1"),
+    *("--map", "network", "--hidden", "16", "--activations", "relu", "--dropout", "0"),
+    *("--interval", "1d", "--label-offset", "none", "--batch-size", "inf", "--epochs", "1"),
 ]
 QUICK = ["--max-iterations", "50", "--grid-cells", "50", "--finest", "100"]
 

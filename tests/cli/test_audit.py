@@ -58,7 +58,9 @@ def test_a_file_stands_between_base_and_options(tmp_path):
     )
 
 
-def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path):
+def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path, monkeypatch):
+    # A network that trains for a moment learns less than a constant.
+    monkeypatch.setattr("veilmap.auditing.ranking.has_skill", lambda skill: True)
     out, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--min-home-error", "1")
     assert "little.parquet, cell a: 200 rows of 2 users" in out
     assert "attacking user u0 in 4 runs\n" in out
@@ -70,7 +72,7 @@ def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path):
     assert "To meet the bound (home error of at least 1 m in every run), use fedavg" in " ".join(
         out.split()
     )
-    assert f"veilmap train {file} --interval=1d" in out
+    assert f"veilmap train {file} --map=network --interval=1d" in out
     assert f"wrote {tmp_path / 'a' / 'report.html'}" in out
     content = json.loads((tmp_path / "a" / "results.json").read_text())
     assert content["settings"]["resolved"]["configurations"][0] == "fedavg"

@@ -13,7 +13,9 @@ from tests.sources import fakes
 from veilmap.cli import main
 from veilmap.cli.console import visible
 
-SMALL = ["--hidden", "16", "--activations", "tanh", "--dropout", "0.05", "--interval", "1d"]
+LAYERS = ["--hidden", "16", "--activations", "tanh", "--dropout", "0.05"]
+DAILY = ["--interval", "1d"]
+SMALL = ["--map", "network", *LAYERS, *DAILY]
 
 
 def run(capsys, *arguments, code=0):
@@ -109,7 +111,7 @@ def test_a_broken_member_is_one_line_with_the_way_out(capsys, uploads):
 
 
 def test_train_says_what_it_left_out(capsys, uploads, tmp_path):
-    options = ["--keep-going", "--interval", "1h", "--epochs", "1", "--split", "random"]
+    options = ["--keep-going", "--interval", "1h", "--split", "random"]
     out, _ = run(capsys, "train", uploads, *options, "--cell", "53762", "--out", tmp_path / "run")
     assert "dropped: 3 with another radio technology (UMTS)\n" in out
     assert "left out: 2 files: cut.xml: broken XML" in out
@@ -118,9 +120,9 @@ def test_train_says_what_it_left_out(capsys, uploads, tmp_path):
 
 
 def test_train_then_map(capsys, campus_file, tmp_path):
-    out, _ = run(capsys, "train", campus_file, *SMALL, "--out", tmp_path / "run", "--past")
+    out, _ = run(capsys, "train", campus_file, *DAILY, "--out", tmp_path / "run", "--past")
     assert "RMSE" in out
-    assert "the constant baseline (the training data's mean)" in out
+    assert "the constant (mean) baseline" in out
     assert "burst split" in out
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     assert out.count("\nround  ") == results["rows"][0]["rounds"]
@@ -131,7 +133,7 @@ def test_train_then_map(capsys, campus_file, tmp_path):
 
 
 def test_a_finished_run_is_kept_unless_overwritten(capsys, campus_file, tmp_path):
-    arguments = ("train", campus_file, *SMALL, "--out", tmp_path)
+    arguments = ("train", campus_file, *DAILY, "--out", tmp_path)
     run(capsys, *arguments)
     before = (tmp_path / "results.json").read_bytes()
     _, err = run(capsys, *arguments, code=2)
@@ -150,7 +152,7 @@ def test_a_gpu_that_is_not_there_is_missed_before_the_data_are_read(capsys, monk
 def test_a_settings_file_lies_under_the_options(capsys, campus_file, tmp_path):
     config = tmp_path / "run.toml"
     config.write_text(
-        '[task]\ninterval = "1d"\nseed = 5\nlabel_offset_dbm = -90\n'
+        '[task]\nmap = "network"\ninterval = "1d"\nseed = 5\nlabel_offset_dbm = -90\n'
         '[training]\nepochs = 2\nbatch_size = "inf"\n'
         '[model]\nhidden = [8]\nactivations = ["tanh"]\ndropout = [0.0]\n'
         '[reading]\nsince = "2017-02-10"\n'
@@ -207,9 +209,9 @@ def test_tune_writes_what_train_takes(capsys, campus_file, tmp_path):
     out, _ = run(capsys, "tune", campus_file, "--interval", "1d", "--epochs", "1",
                  "--batch-size", "200", "--trials", "2", "--out", tuned)  # fmt: skip
     assert "best of 2 trials" in out
-    run(capsys, "train", campus_file, "--interval", "1d", "--epochs", "1", "--batch-size", "200",
-        "--model", tuned, "--out", tmp_path / "run")  # fmt: skip
+    run(capsys, "train", campus_file, "--model", tuned, "--out", tmp_path / "run")
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert settings["task"]["map"] == "network"
     assert f"hidden = {settings['model']['hidden']}" in tuned.read_text()
 
 
@@ -305,7 +307,7 @@ def test_names_with_brackets_and_colons_are_printed_as_they_are(capsys, tmp_path
     ]
     (tmp_path / "odd.csv").write_text("\n".join(rows))
     assert "user [/x]:smile: in cell [bold]c" in run(capsys, "inspect", tmp_path / "odd.csv")[0]
-    options = ["--split", "random", "--interval", "1h", "--epochs", "1"]
+    options = ["--split", "random", "--interval", "1h"]
     assert "cell [bold]c" in run(capsys, "train", tmp_path / "odd.csv", *options)[0]
 
 

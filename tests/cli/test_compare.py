@@ -10,7 +10,7 @@ from veilmap.study.train import train
 def runs(small_campus, tmp_path_factory):
     """One run as usual, and one with a network of another size."""
     folder = tmp_path_factory.mktemp("runs")
-    given = {"activations": ("tanh",), "dropout": (0.05,), "interval": "1d"}
+    given = {"map": "network", "activations": ("tanh",), "dropout": (0.05,), "interval": "1d"}
     for name, hidden in (("a", 16), ("b", 8)):
         train(small_campus, out=folder / name, hidden=(hidden,), **given)
     return folder / "a", folder / "b"
@@ -75,13 +75,16 @@ def test_what_no_row_has_is_said(capsys, tmp_path):
     case = {"configuration": "fedavg", "target": None, "seed": 0, "rmse_db": 5.0}
     a, b = (write(tmp_path / name, {**case, "attack": name}) for name in ("dlg", "search"))
     out, _ = run(capsys, "compare", a, b)
-    assert "no rows have one of these figures on both sides: rmse_db, emd_paper" in out
+    assert "no rows have one of these figures on both sides: rmse_db, skill_by_place" in out
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--figures", "rmse"], "unknown figure 'rmse'; choose one of: rmse_constant_db, rmse_db"),
+        (
+            ["--figures", "rmse"],
+            "unknown figure 'rmse'; choose one of: rmse_by_place_db, rmse_const",
+        ),
         (["--figures", "rmse", "--json"], "unknown figure 'rmse'"),
     ],
 )

@@ -58,9 +58,9 @@ def test_a_run_refuses_them_too():
     with pytest.raises(UserError, match="write dp last"):
         Defence((DifferentialPrivacy(epsilon=1.0), DiverseBatch()))
     with pytest.raises(UserError, match="write dp last"):
-        RunSettings.of(defence=("dp:epsilon=1", "diverse"))
+        RunSettings.of(map="network", defence=("dp:epsilon=1", "diverse"))
     with pytest.raises(UserError, match="move the points of earlier rounds again"):
-        RunSettings.of(defence=("geoind",), cumulative=True)
+        RunSettings.of(map="network", defence=("geoind",), cumulative=True)
 
 
 def test_old_points_must_not_be_moved_again_and_again():

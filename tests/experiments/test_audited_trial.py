@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.auditing.making import ALL_ATTACKS, make_data
+from tests.auditing.making import ALL_ATTACKS, ON_NETWORKS, make_data
 from tests.experiments.making import run
-from veilmap.attacks.methods import METHODS
 from veilmap.auditing.panel import panel
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.trial import Trial
@@ -36,7 +35,7 @@ def result(data):
 
 def test_there_is_a_row_for_each_attack_and_target(result):
     cases = [(row.target, row.attack) for row in result.rows]
-    assert cases == [(target, attack) for target in ("u0", "u1") for attack in METHODS]
+    assert cases == [(target, attack) for target in ("u0", "u1") for attack in ON_NETWORKS]
     lines = [each.as_dict() for each in (*result.rows, *result.history)]
     json.dumps(lines, allow_nan=False)
     for row in result.rows:
@@ -47,7 +46,7 @@ def test_there_is_a_row_for_each_attack_and_target(result):
 
 def test_the_history_has_a_line_per_attack_target_and_round(result):
     rounds = {line.attacked.round for line in result.history}
-    assert len(result.history) == len(METHODS) * 2 * len(rounds)
+    assert len(result.history) == len(ON_NETWORKS) * 2 * len(rounds)
     line = result.history[0]
     assert line.attacked.predicted_error_m is not None
     assert line.bound_m >= line.attacked.predicted_error_m
@@ -92,7 +91,7 @@ def test_positions_are_those_of_the_data(data, result):
     for user in ("u0", "u1"):
         assert {tuple(each) for each in kept.truth[user].xy_m} <= set(map(tuple, true_m))
         assert len(kept.chosen[user].rounds) <= 5 * len(set(kept.truth[user].rounds.tolist()))
-        for attack in METHODS:
+        for attack in ON_NETWORKS:
             assert len(kept.locations[attack, user].rounds) <= len(result.history)
             sums = np.bincount(kept.clouds[attack, user].rounds, kept.clouds[attack, user].weights)
             np.testing.assert_allclose(sums[sums > 0], 1)

@@ -19,9 +19,8 @@ from veilmap.study.results import settings_record
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train, train_prepared
 
-SETTINGS = RunSettings.of(
-    interval="1d", hidden=(8,), activations=("relu",), dropout=(0.0,), learning_rate=1e-3
-)
+LAYERS = {"hidden": (8,), "activations": ("relu",), "dropout": (0.0,)}
+SETTINGS = RunSettings.of(map="network", interval="1d", **LAYERS, learning_rate=1e-3)
 QUICK = AttackSettings.of(method="search,first_layer", inside=True)
 
 
@@ -122,7 +121,7 @@ def test_a_defence_that_leaves_nothing_says_so(small_campus):
 
 def test_only_the_target_may_take_the_defence(small_campus):
     target = small_campus.of_cell(None).users[0]
-    settings = RunSettings.of(interval="1d", defence=("farthest:num=5",), defended=(target,))
+    settings = configure(SETTINGS, f"fedavg + farthest:num=5 (on {target})")
     found = trial(small_campus, settings, QUICK)
     (step,) = found.steps
     assert step.points == pytest.approx(5, abs=1)

@@ -14,7 +14,9 @@ PUBLIC = {"cell": "x204", "area": (-117.85, 33.63, -117.82, 33.66), "label_offse
 
 
 def make(first="2024-01-01", rounds=5, **settings):
-    return campaign_for(RunSettings.of(**{**PUBLIC, **settings}), first=first, rounds=rounds)
+    return campaign_for(
+        RunSettings.of(**{"map": "network", **PUBLIC, **settings}), first=first, rounds=rounds
+    )
 
 
 def test_a_campaign_is_what_the_settings_say():

@@ -46,6 +46,8 @@ from veilmap.sweeping.spec import read_spec
 from veilmap.transcript import Transcript
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+LAYERS = {"hidden": (3,), "activations": ("relu",), "dropout": (0.0,)}
+TINY = {"map": "network", "interval": "1w", **LAYERS}
 RESULTS = {
     "schema": 1,
     "settings": {"data": "campus", "task": {"cell": "a", "seed": 0}, "training": {"epochs": 1}},
@@ -133,7 +135,7 @@ def _with_other(folder: Path) -> None:
 
 
 def _settings() -> bytes:
-    run = RunSettings.of(interval="1w", hidden=(3,), activations=("relu",), dropout=(0.0,))
+    run = RunSettings.of(**TINY)
     return _json(settings_record(prepare(make_measurements(20), run)))
 
 
@@ -153,7 +155,7 @@ def _stage() -> bytes:
 
 @cache
 def _trial() -> tuple[Trial, Measurements]:
-    run = RunSettings.of(interval="1w", hidden=(3,), activations=("relu",), dropout=(0.0,))
+    run = RunSettings.of(**TINY)
     return Trial("fedavg", run, ()), make_measurements(20)
 
 

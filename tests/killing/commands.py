@@ -23,7 +23,8 @@ name = "plain"
 configuration = "fedsgd:learning_rate={rate}"
 over.rate = [1e-4, 1e-3]
 """
-TINY = ("--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0")
+LAYERS = ("--hidden", "8", "--activations", "relu", "--dropout", "0")
+TINY = ("--interval", "1d", "--map", "network", *LAYERS)
 OLD_RUN = ("train", "data.parquet", "--out", "run", *TINY, "--learning-rate", "1e-5")
 AUDIT = (
     *("audit", "data.parquet", "--out", "out", *TINY, "--seeds", "2"),

@@ -1,95 +1,121 @@
+"""Universal kriging beside the system of its weights, written out."""
+
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 
-from veilmap.errors import UserError
+from tests.kriging.making import KERNEL, make_observed
+from veilmap.kriging import dense
 from veilmap.kriging.dense import DenseKriging
-from veilmap.kriging.kernel import PUBLIC, Kernel
+from veilmap.kriging.kernel import Kernel
 from veilmap.kriging.observed import Observed
-from veilmap.model.threads import one_thread
+
+AT_M = np.random.default_rng(9).uniform(-200, 1200, (25, 2))
 
 
-@pytest.fixture(autouse=True)
-def _on_one_thread():
-    with one_thread():
-        yield
-
-
-def make_observed(n=30, seed=0):
-    draw = np.random.default_rng(seed)
-    k = draw.integers(1, 6, n).astype(float)
-    return Observed(draw.uniform(0, 500, (n, 2)), draw.normal(-95, 6, n), k)
-
-
-def by_the_system(kernel, observed, xy_m):
-    """Ordinary kriging as the textbook has it: one bordered system per place.
-
-    Chilès and Delfiner, Geostatistics, eq. 3.14 to 3.16: (C 1; 1ᵀ 0)(λ; −μ) = (c; 1).
-    """
+def by_hand(kernel, observed, at_m):
+    """A place at a time: mean w·y, variance C(0) − w·c − λ, with weights w and λ of Σw = 1."""
     n = len(observed)
-    left = np.zeros((n + 1, n + 1))
-    left[:n, :n] = kernel.covariance(cdist(observed.xy_m, observed.xy_m))
-    left[:n, :n] += np.diag(kernel.noise_db**2 / observed.k)
-    left[n, :n] = left[:n, n] = 1
-    right = np.ones((n + 1, len(xy_m)))
-    right[:n] = kernel.covariance(cdist(observed.xy_m, xy_m))
-    solved = np.linalg.solve(left, right)
-    variance = kernel.std_db**2 - (solved * right).sum(axis=0)
-    return observed.mean_db @ solved[:n], np.sqrt(variance)
+    system = np.ones((n + 1, n + 1))
+    system[n, n] = 0
+    for i in range(n):
+        for j in range(n):
+            d = np.hypot(*(observed.xy_m[i] - observed.xy_m[j]))
+            system[i, j] = kernel.short_db**2 * np.exp(-d / kernel.short_m)
+            system[i, j] += kernel.long_db**2 * np.exp(-d / kernel.long_m)
+        system[i, i] += kernel.noise_db**2 / observed.k[i]
+    mean_db, std_db = [], []
+    for place in at_m:
+        d = np.hypot(*(observed.xy_m - place).T)
+        c = kernel.short_db**2 * np.exp(-d / kernel.short_m)
+        c += kernel.long_db**2 * np.exp(-d / kernel.long_m)
+        *w, multiplier = np.linalg.solve(system, [*c, 1.0])
+        mean_db.append(w @ observed.mean_db)
+        variance = kernel.short_db**2 + kernel.long_db**2 - w @ c - multiplier
+        std_db.append(np.sqrt(variance))
+    return np.array(mean_db), np.array(std_db)
 
 
-@pytest.mark.parametrize("kernel", [PUBLIC, Kernel(1, 30, 12, 300, 0.5)])
-def test_it_agrees_with_the_bordered_system(kernel):
-    observed, xy_m = make_observed(), np.random.default_rng(1).uniform(-200, 700, (40, 2))
-    mean_db, std_db = DenseKriging.of(kernel, observed).predict(xy_m)
-    expected_mean_db, expected_std_db = by_the_system(kernel, observed, xy_m)
-    np.testing.assert_allclose(mean_db, expected_mean_db, rtol=1e-9)
-    np.testing.assert_allclose(std_db, expected_std_db, rtol=1e-6)
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_the_map_is_that_of_the_system_written_out(n):
+    observed = make_observed(n)
+    found = DenseKriging.of(KERNEL, observed).predict(AT_M)
+    for mine, reference in zip(found, by_hand(KERNEL, observed, AT_M), strict=True):
+        np.testing.assert_allclose(mine, reference, rtol=1e-9, atol=1e-9)
 
 
-def test_one_place_alone_is_predicted_everywhere():
-    """-90 of four values: the uncertainty far away is that of f, of the mean, and of the noise."""
-    kernel = Kernel(3, 50, 4, 100, 2)
-    kriging = DenseKriging.of(
-        kernel, Observed(np.zeros((1, 2)), np.array([-90.0]), np.array([4.0]))
-    )
-    mean_db, std_db = kriging.predict(np.array([[0.0, 0], [1e5, 0]]))
-    assert mean_db == pytest.approx([-90, -90])
-    assert std_db[0] == pytest.approx(1)  # the noise of the mean of four: 2 / √4
-    assert std_db[1] == pytest.approx(np.sqrt(25 + 25 + 1))
+def test_of_one_place_the_map_is_its_value_everywhere():
+    """μ = y; variance s² − C²/v + (1 − C/v)²·v with v = s² + τ²/k, which is v + s² − 2·C."""
+    observed = Observed(np.array([[3.0, 4.0]]), np.array([-7.5]), np.array([4.0]))
+    mean_db, std_db = DenseKriging.of(KERNEL, observed).predict(AT_M)
+    assert mean_db == pytest.approx(np.full(len(AT_M), -7.5))
+    s2 = KERNEL.std_db**2
+    v = s2 + KERNEL.noise_db**2 / 4
+    covariance = KERNEL.covariance(np.hypot(*(AT_M - (3, 4)).T))
+    assert std_db**2 == pytest.approx(v + s2 - 2 * covariance)
 
 
-def test_hardly_noisy_measurements_are_kept():
+def test_without_noise_the_map_goes_through_what_was_observed():
     observed = make_observed()
-    kernel = Kernel(4, 80, 9, 800, 1e-4)
-    mean_db, std_db = DenseKriging.of(kernel, observed).predict(observed.xy_m)
-    np.testing.assert_allclose(mean_db, observed.mean_db, atol=1e-5)
-    assert std_db.max() < 1e-3
+    silent = Kernel(3.0, 60.0, 7.0, 500.0, noise_db=1e-6)
+    mean_db, std_db = DenseKriging.of(silent, observed).predict(observed.xy_m)
+    assert mean_db == pytest.approx(observed.mean_db, abs=1e-6)
+    assert std_db == pytest.approx(np.zeros(len(observed)), abs=1e-4)
 
 
-def test_more_values_at_a_place_pull_harder():
-    """The same signals, of one value each or of 100 at the first place."""
-    xy_m, dbm = np.array([[0.0, 0], [10, 0]]), np.array([-80.0, -100])
-    few, many = (
-        DenseKriging.of(PUBLIC, Observed(xy_m, dbm, np.array([k, 1.0]))).predict(xy_m[:1])
-        for k in (1.0, 100.0)
-    )
-    assert many[0] > few[0]
-    assert many[1] < few[1]
+def test_far_away_the_map_is_the_mean_and_knows_nothing_else():
+    """The variance is that of the signal and that of the mean, 1 / 1ᵀC⁻¹1."""
+    observed = make_observed()
+    kriged = DenseKriging.of(KERNEL, observed)
+    mean_db, std_db = kriged.predict(np.array([[1e7, -1e7]]))
+    assert mean_db == pytest.approx(kriged.mean_db)
+    apart_m = np.linalg.norm(observed.xy_m[:, None] - observed.xy_m, axis=2)
+    covariance = KERNEL.covariance(apart_m) + np.diag(KERNEL.noise_db**2 / observed.k)
+    of_mean = 1 / np.linalg.inv(covariance).sum()
+    assert std_db**2 == pytest.approx(KERNEL.std_db**2 + of_mean)
 
 
-def test_all_places_are_predicted_in_blocks_as_at_once(monkeypatch):
-    kriging, xy_m = DenseKriging.of(PUBLIC, make_observed()), make_observed(50, 1).xy_m
-    at_once = kriging.predict(xy_m)
-    monkeypatch.setattr("veilmap.kriging.dense._BLOCK", 100)
-    np.testing.assert_allclose(kriging.predict(xy_m), at_once)
+def test_a_shift_of_all_values_shifts_the_map():
+    observed = make_observed()
+    shifted = Observed(observed.xy_m, observed.mean_db + 12.5, observed.k)
+    before, after = (DenseKriging.of(KERNEL, each).predict(AT_M) for each in (observed, shifted))
+    assert after[0] == pytest.approx(before[0] + 12.5)
+    assert (after[1] == before[1]).all()
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_kernel_is_of_numbers_above_0(value):
-    with pytest.raises(UserError, match=r"short_m must be a finite number above 0, got"):
-        Kernel(short_m=value)
+def test_the_order_of_the_places_does_not_matter():
+    observed = make_observed()
+    turned = observed.take(np.arange(len(observed))[::-1])
+    one, other = (DenseKriging.of(KERNEL, each).predict(AT_M) for each in (observed, turned))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-def test_a_kernel_is_the_same_from_its_logarithms():
-    assert vars(Kernel.of_logs(PUBLIC.logs())) == pytest.approx(vars(PUBLIC))
+def test_k_values_at_a_place_are_their_mean_observed_k_times():
+    """Three places on one spot say what one place says whose mean is of three values."""
+    elsewhere = make_observed(10)
+    xy_m = np.vstack([elsewhere.xy_m, np.full((3, 2), 500.0)])
+    k = np.append(elsewhere.k, np.ones(3))
+    apart = Observed(xy_m, np.append(elsewhere.mean_db, [1.0, 5.0, 9.0]), k)
+    together = Observed(xy_m[:11], np.append(elsewhere.mean_db, 5.0), np.append(elsewhere.k, 3.0))
+    one, other = (DenseKriging.of(KERNEL, each).predict(AT_M) for each in (apart, together))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_places_are_computed_in_blocks_of_any_size(monkeypatch):
+    kriged = DenseKriging.of(KERNEL, make_observed())
+    whole = kriged.predict(AT_M)
+    monkeypatch.setattr(dense, "_BLOCK", 3 * len(kriged.observed))
+    np.testing.assert_allclose(kriged.predict(AT_M), whole, rtol=1e-12)
+    monkeypatch.setattr(dense, "_BLOCK", 1)
+    np.testing.assert_allclose(kriged.predict(AT_M), whole, rtol=1e-12)
+
+
+def test_of_no_place_there_is_no_prediction():
+    mean_db, std_db = DenseKriging.of(KERNEL, make_observed()).predict(np.empty((0, 2)))
+    assert len(mean_db) == len(std_db) == 0
+
+
+def test_all_values_equal_are_the_value_everywhere():
+    observed = make_observed()
+    equal = Observed(observed.xy_m, np.full(len(observed), 2.5), observed.k)
+    mean_db, _ = DenseKriging.of(KERNEL, equal).predict(AT_M)
+    assert mean_db == pytest.approx(np.full(len(AT_M), 2.5))

@@ -47,7 +47,7 @@ def test_the_noise_floor_says_whether_a_better_map_is_to_be_expected(floor_db, m
         ),
         (
             federated(17.0, -1.9, -2.5),
-            "is no better than the constant, and random forest is: choose",
+            "is no better than the constant, and random forest is:",
         ),
         (federated(7.0, 0.51, 0.68), "federated network reaches 68% of that skill: smaller"),
         (federated(5.1, 0.74, 0.99), "as good as the best centralised map (99% of its skill)."),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from tests.maps.making import Mean
 from tests.study.foreign_attacks import Corner, Drift
@@ -24,6 +25,7 @@ from veilmap.transcript import Transcript
 
 DOCS = Path(__file__).parents[2] / "docs"
 SMALL = {
+    "map": "network",
     "hidden": [24, 24],
     "activations": ["relu", "sigmoid"],
     "dropout": [0.0, 0.0],
@@ -424,6 +426,49 @@ def test_a_secure_sum_is_of_weights_alone(run_of_sums):
         UserError, match="weights alone, got messages of count, sum; leave out --se"
     ):
         attack(run_of_sums, method=Corner(), secure_aggregation=True)
+
+
+@pytest.fixture(scope="module")
+def run_of_squares(campus_file, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "squares"
+    train(read(campus_file), interval="1d", out=folder)
+    return folder
+
+
+def test_the_visited_squares_are_attacked_and_nothing_else_reads_them(run_of_squares):
+    """By default all are tried; nobody was farther from a place found than half a diagonal."""
+    result = attack(run_of_squares)
+    assert list(result.scores) == ["squares"]
+    assert result.unread == METHODS
+    side_m = result.header.map.grid(result.area).side_m
+    for found in result.found["squares"]:
+        away_m = cdist(result.truth[found.round].xy_m, found.cloud.xy_m)
+        assert away_m.min(axis=1).max() <= side_m / np.sqrt(2)
+    assert {len(norms) for norms in result.norms.values()} == {1}
+    assert attack(run_of_squares, theory=True).predicted == dict.fromkeys(result.norms)
+
+
+def test_an_attack_on_updates_names_the_one_that_reads_squares(run_of_squares):
+    with pytest.raises(
+        UserError,
+        match=r"asked for can read the map kriging: dlg; add to --method one of: squares$",
+    ):
+        attack(run_of_squares, method="dlg")
+
+
+def test_squares_of_a_network_are_nothing_to_report_unless_asked_for(run):
+    assert attack(run, max_iterations=5, grid_cells=20, finest_m=200.0).unread == ()
+    assert attack(run, method="first_layer,squares").unread == ("squares",)
+    with pytest.raises(UserError, match="can read the map network: squares; add to --method one"):
+        attack(run, method="squares")
+
+
+def test_the_sum_of_all_squares_is_attacked_under_secure_aggregation(run_of_squares):
+    result = attack(run_of_squares, secure_aggregation=True)
+    assert result.target == SUM
+    observed = list(Transcript(RunFolder(run_of_squares).transcript))
+    for found in result.found["squares"]:
+        assert found.n == sum(each.n for each in observed if each.round == found.round)
 
 
 def replace_seconds(scores, like):

@@ -8,6 +8,7 @@ from veilmap.defences.diverse import DiverseBatch
 from veilmap.defences.farthest import FarthestBatch
 from veilmap.defences.steps import STEPS
 from veilmap.errors import UserError
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.notation import name_and_values, settings_of
@@ -18,9 +19,8 @@ from veilmap.study.protection import Protection
 from veilmap.study.settings import RunSettings
 from veilmap.study.step_notation import step_of
 
-RAW = RunSettings.of(label_offset_dbm="none", seed=3)
+RAW = RunSettings.of(map="network", label_offset_dbm="none", seed=3)
 SLOW = RunSettings.of(label_offset_dbm="none", learning_rate=1e-4)
-
 
 TWO_LAYERS = NetworkMap((8, 8), ("tanh", "elu"), (0.0, 0.0))
 
@@ -32,7 +32,8 @@ TWO_LAYERS = NetworkMap((8, 8), ("tanh", "elu"), (0.0, 0.0))
 )
 def test_the_layers_of_the_papers_map_are_those_of_the_settings(given):
     settings = RunSettings.of(map=given)
-    assert settings == RunSettings.of(hidden=(8, 8), activations=("tanh", "elu"), dropout=(0, 0))
+    same = {"hidden": (8, 8), "activations": ("tanh", "elu"), "dropout": (0, 0)}
+    assert settings == RunSettings.of(map="network", **same)
     assert settings.map == TWO_LAYERS
     assert settings.configuration == "fedavg + centre"
 
@@ -47,7 +48,10 @@ def test_a_text_adds_to_the_layers_that_are_given_elsewhere():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"map": TWO_LAYERS, "hidden": (4, 4)}, "map has layers of its own; leave out hidden, or"),
+        (
+            {"map": TWO_LAYERS, "hidden": (4, 4)},
+            "map has settings of its own; leave out hidden, or",
+        ),
         ({"map": "network:hidden=8"}, "one entry per hidden layer, got 1, 2 and 2 entries"),
         ({"map": "network:hidden=8 x"}, "network: hidden.1: input should be a valid integer"),
         ({"map": "network:width=8"}, "unknown setting 'width'; .*hidden"),
@@ -71,6 +75,49 @@ def test_a_setting_with_several_values_is_written_with_spaces_and_read_back():
     assert as_text(layers) == text
     assert parse(Still, settings_of(name_and_values(text)[1], Still), "still") == layers
     assert RunSettings.of(map=layers).map == layers
+
+
+def test_settings_of_kriging_come_from_a_text_an_object_or_tables():
+    given = {"square_m": 47.5, "most_squares": 3, "kernel": "public", "layout": "sparse"}
+    text = "kriging:square_m=47.5,most_squares=3,kernel=public,layout=sparse,bits=32"
+    ways = ({"map": text}, {"map": KrigingMap(**given, bits=32)}, {**given, "bits": 32})
+    settings = [RunSettings.of(**way) for way in ways]
+    assert settings[0] == settings[1] == settings[2]
+    assert settings[0].configuration == f"{text} + centre"
+    assert configure(RAW, f"{text} + diverse").map == settings[0].map
+    assert RunSettings.of(map="kriging:bits=32", square_m=50.0).kriging == KrigingMap(50.0, bits=32)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"map": KrigingMap(), "square_m": 50.0},
+            "map has settings of its own; leave out square_m",
+        ),
+        ({"map": "kriging:bits=8"}, "bits must be 16 or 32, got 8"),
+        ({"map": "kriging:square=x"}, "kriging: square_m: input should be a valid number, .*'x'"),
+        ({"map": "kriging:width=8"}, "unknown setting 'width'; .*square_m"),
+        (
+            {"map": "kriging", "defence": "dp:epsilon=1"},
+            "dp alters updates, and messages of the ma",
+        ),
+        (
+            {"cumulative": True},
+            "forgets no round, so phones must not send one twice; leave out --cum",
+        ),
+    ],
+)
+def test_wrong_settings_of_kriging_are_refused(given, message):
+    with pytest.raises(UserError, match=message):
+        RunSettings.of(**given)
+
+
+def test_a_scheme_without_a_map_trains_the_network():
+    """Kriging trains nothing; a map of one's own may."""
+    assert configure(RunSettings(), "fedavg").map == NetworkMap()
+    assert configure(RunSettings(), "kriging").map == KrigingMap()
+    assert configure(RunSettings.of(map=Mean()), "fedsgd").map == Mean()
 
 
 def test_a_scheme_sets_b_and_e_and_leaves_the_rest():
@@ -106,7 +153,8 @@ def test_a_configuration_has_the_name_it_was_made_from(text):
 def test_what_differs_has_another_name():
     assert configure(RAW, "fedsgd:batch_size=5").configuration == "fedavg:epochs=1,batch_size=5"
     on_one = RunSettings.of(defence=("diverse",), defended=("0",), label_offset_dbm="none")
-    assert on_one.configuration == "fedavg + diverse:eps_m=50 (on 0)"
+    assert on_one.configuration == "kriging + diverse:eps_m=50 (on 0)"
+    assert configure(on_one, "fedavg + diverse").configuration == "fedavg + diverse:eps_m=50 (on 0)"
 
 
 def test_centre_takes_the_mean_or_a_number():
@@ -242,4 +290,6 @@ def test_a_public_sample_is_an_oracle():
 
 def test_the_run_settings_are_the_tables_of_a_file():
     names = [part.name for part in fields(RunSettings)]
-    assert names == ["task", "test", "model", "training", "protection", "robustness"]
+    assert names == [
+        "task", "test", "kriging", "model", "training", "protection", "robustness",
+    ]  # fmt: skip

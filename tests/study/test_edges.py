@@ -10,7 +10,8 @@ from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train
 
-SMALL = {"hidden": [4], "activations": ["relu"], "dropout": [0.0], "split": "random"}
+LAYERS = {"hidden": [4], "activations": ["relu"], "dropout": [0.0]}
+SMALL = {"map": "network", **LAYERS, "split": "random"}
 QUICK = {"method": "search,first_layer", "grid_cells": 20, "finest_m": 200.0}
 ROWS = 40
 

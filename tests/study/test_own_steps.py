@@ -27,9 +27,10 @@ from veilmap.study.settings import RunSettings, SettingsFile
 from veilmap.study.step_notation import DEFENCES, step_of
 from veilmap.study.train import train_prepared
 
-SMALL = {"hidden": [8], "activations": ["tanh"], "dropout": [0.0], "interval": "1d"}
+LAYERS = {"hidden": [8], "activations": ["tanh"], "dropout": [0.0]}
+SMALL = {"map": "network", **LAYERS, "interval": "1d"}
 HERE = "tests.study.foreign_steps"
-RAW = RunSettings.of(label_offset_dbm="none")
+RAW = RunSettings.of(map="network", label_offset_dbm="none")
 
 
 @pytest.fixture
@@ -56,7 +57,9 @@ def test_a_registered_step_is_found_by_its_name(installed, tmp_path):
     installed(first=f"{HERE}:First", noise=f"{HERE}:Noise")
     assert step_of("first:num=4") == First(4)
     assert DEFENCES.names[-2:] == ("first", "noise")
-    (tmp_path / "run.toml").write_text('[protection]\ndefence = ["first", "noise:sigma=0.5"]\n')
+    (tmp_path / "run.toml").write_text(
+        '[task]\nmap = "network"\n[protection]\ndefence = ["first", "noise:sigma=0.5"]\n'
+    )
     tables = load_toml(tmp_path / "run.toml")
     settings = parse(SettingsFile, tables, "run.toml")
     assert settings.protection.steps == (First(), Noise(0.5))

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 from tests.conftest import make_measurements
@@ -12,7 +13,8 @@ from veilmap.study.robustness import Robustness
 from veilmap.study.settings import RunSettings
 from veilmap.study.train import train
 
-LITTLE = {"hidden": [8], "activations": ["tanh"], "dropout": [0.0], "interval": "1d"}
+LAYERS = {"hidden": [8], "activations": ["tanh"], "dropout": [0.0]}
+LITTLE = {"map": "network", **LAYERS, "interval": "1d"}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +43,17 @@ def test_garbage_is_counted_in_the_history_and_the_record_says_that_it_is_simula
         attack(tmp_path, AttackSettings.of(target="u1"))
     with pytest.raises(UserError, match=r"'u1' measured, .*: all were refused as malformed"):
         attack(tmp_path, AttackSettings.of(target="u1"), data=crowd)
+
+
+def test_a_message_that_cannot_be_added_is_refused_and_the_rounds_go_on(crowd, tmp_path):
+    run = train(crowd, out=tmp_path, broken=["u1=huge"], interval="1d")
+    why = {"u1": "k = 1e+06 for a square, and 0 or 1 is taken"}
+    assert [record.refused for record in run.history] == [why] * len(run.history)
+    assert [record.users for record in run.history] == [2] * len(run.history)
+    assert np.isfinite(run.rmse_db)
+    with pytest.raises(UserError, match=r"'u1' were refused \(k = 1e\+06 for a square, and 0 or 1"):
+        attack(tmp_path, AttackSettings.of(target="u1"))
+    assert attack(tmp_path, AttackSettings.of(target="u0")).scores["squares"]
 
 
 def test_an_honest_run_has_the_same_bits_with_a_limit_that_no_user_reaches(crowd):

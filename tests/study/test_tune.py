@@ -10,7 +10,7 @@ from veilmap.settings import parse
 from veilmap.study.settings import RunSettings, SettingsFile
 from veilmap.study.tune import tune
 
-SETTINGS = RunSettings.of(interval="1d", epochs=1, batch_size=200)
+SETTINGS = RunSettings.of(map="network", interval="1d", epochs=1, batch_size=200)
 
 
 def test_a_stopped_search_resumes_where_it_was(small_campus, tmp_path):
@@ -58,7 +58,7 @@ def test_the_result_is_a_settings_file_for_train(small_campus, tmp_path):
 
 def test_trials_of_another_task_are_not_mixed_in(small_campus, tmp_path):
     tune(small_campus, SETTINGS, trials=1, journal=tmp_path / "journal")
-    other = RunSettings.of(interval="1d", epochs=2, batch_size=200)
+    other = RunSettings.of(map="network", interval="1d", epochs=2, batch_size=200)
     with pytest.raises(UserError, match="holds trials of another task"):
         tune(small_campus, other, trials=2, journal=tmp_path / "journal")
 
@@ -75,7 +75,7 @@ def test_code_that_cannot_be_identified_is_refused(small_campus, tmp_path):
     class Inner(First):
         name = "inner"
 
-    settings = RunSettings.of(interval="1d", defence=[Inner()])
+    settings = RunSettings.of(map="network", interval="1d", defence=[Inner()])
     with pytest.raises(
         UserError, match=r"of fedavg \+ inner:num=3 \+ centre cannot be identified; define"
     ):

@@ -14,7 +14,8 @@ from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.selection import SweepRow
 from veilmap.sweeping.spec import Data, Runs, Spec
 
-TINY = {"interval": "1w", "hidden": (4,), "activations": ("relu",), "dropout": (0.0,)}
+LAYERS = {"hidden": (4,), "activations": ("relu",), "dropout": (0.0,)}
+TINY = {"map": "network", "interval": "1w", **LAYERS}
 QUICK = {"method": "first_layer"}
 
 

@@ -18,12 +18,18 @@ SHORT = {"max_iterations": 40}
 
 Figures = dict[str, Any]
 
-SMALL = {"hidden": (12, 10), "dropout": (0.05, 0.05), "cell": "a", "interval": "1w"}
+SMALL = {
+    "map": "network",
+    "hidden": (12, 10),
+    "dropout": (0.05, 0.05),
+    "cell": "a",
+    "interval": "1w",
+}
 ONE_LAYER = {"hidden": (9,), "activations": ("relu",), "dropout": (0.0,)}
 RAW = {"label_offset_dbm": "none", "learning_rate": 2e-4}
 
 TRAINED: dict[str, dict[str, Any]] = {
-    "paper": {"cell": "a", "interval": "2w", "epochs": 2},
+    "paper": {"map": "network", "cell": "a", "interval": "2w", "epochs": 2},
     "fedsgd": {**SMALL, **RAW, "epochs": 1, "batch_size": "inf", "split": "random"},
     "fedavg": {**SMALL, "scaler": "fitted", "learning_rate": 2e-3, "past": True},
     "daily": {**SMALL, "interval": "3d", "fraction": 0.5, "split": "chronological", "seed": 3},

@@ -1,12 +1,12 @@
 """One configuration for the bounds that the reader gave, ready to run."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
-from veilmap.auditing.narrative import but, cost, hidden
+from veilmap.auditing.narrative import BETTER_MAP, but, cost, hidden
 from veilmap.auditing.needed_classes import as_comments, needed_classes
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
@@ -33,13 +33,16 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
 
     With both bounds, the most accurate that meets both; None without a bound. The home error must
     be large for every seed, attack and target: a single training run may be the worst of them.
+    A map that is no better than a constant is never recommended.
     """
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if most_db is None and least_m is None:
         return None
-    # The baseline loses nothing, so there always is one.
-    cheap = [each for each in ranking.configurations if each.rmse_loss_db <= _or(most_db, inf)]
-    far = [each for each in ranking.configurations if _home_m(each) >= _or(least_m, 0.0)]
+    cheap = _cheap(ranking, question)
+    if not cheap:
+        return None
+    useful = [each for each in ranking.configurations if each.beats_constant]
+    far = [each for each in useful if _home_m(each) >= _or(least_m, 0.0)]
     good = [each for each in cheap if each in far]
     bounds = _bounds(most_db, least_m)
     if not good:
@@ -50,6 +53,27 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
         best = min(good, key=lambda each: each.rmse_db.median)
     words = f"To meet {bounds}, use {best.name}: {_about(best)}.{but(best)}"
     return Choice(best, words, is_met=True)
+
+
+def why_none(ranking: Ranking, question: Question) -> Iterator[str]:
+    """A sentence where bounds were given and no map is worth recommending."""
+    most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
+    if (most_db, least_m) != (None, None) and not _cheap(ranking, question):
+        within = "" if most_db is None else f" and loses at most {most_db:g} dB"
+        yield (
+            f"No configuration is recommended, for none has a map that is better than a constant"
+            f"{within}: {BETTER_MAP}."
+        )
+
+
+def _cheap(ranking: Ranking, question: Question) -> list[Ranked]:
+    """Those with a map of some use that lose no more than allowed."""
+    most_db = _or(question.max_rmse_loss_db, inf)
+    return [
+        each
+        for each in ranking.configurations
+        if each.beats_constant and each.rmse_loss_db <= most_db
+    ]
 
 
 def _nearest(cheap: Sequence[Ranked], far: Sequence[Ranked], bounds: str, least_m: float) -> Choice:

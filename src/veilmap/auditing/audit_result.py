@@ -102,6 +102,8 @@ def _line(each: PanelRow) -> dict[str, Any]:
         "rmse_db_least": each.rmse_db.least,
         "rmse_db_most": each.rmse_db.most,
         "rmse_loss_db": each.rmse_loss_db,
+        "skill_by_place": each.skill_by_place,
+        "share_of_central": each.share_of_central,
         "points_share": each.points_share,
         **figures,
         "is_on_frontier": each.is_on_frontier,

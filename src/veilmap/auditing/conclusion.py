@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from veilmap.auditing.advice import advice, choose
+from veilmap.auditing.advice import advice, choose, why_none
 from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
 from veilmap.auditing.narrative import headline, knows, oracle, remarks, scarcity, sentences
@@ -86,7 +86,12 @@ def _verdict(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) 
     prepared = plan.prepared
     return Verdict(
         headline=headline(ranking, plan.names),
-        sentences=(*scarcity(prepared), *sentences(ranking), *remarks(prepared, results)),
+        sentences=(
+            *scarcity(prepared),
+            *why_none(ranking, plan.settings.audit),
+            *sentences(ranking),
+            *remarks(prepared, results),
+        ),
         knows=knows(plan.settings),
         oracle=oracle(list(used)),
         advice=_advice(plan, ranking),

@@ -56,6 +56,10 @@ def about_trials(plan: AuditPlan, trials: int, cached: int) -> str:
     return f"attacking {who} {', '.join(plan.targets)} in {counted(trials, 'run')}{reused}\n"
 
 
+# What helps where a map is worth nothing.
+BETTER_MAP = "train the map kriging, or measure in more places"
+
+
 def about_configuration(name: str, results: Sequence[TrialResult]) -> str:
     """What came of one, as soon as its last seed is finished."""
     why = next((each.failed for each in results if each.failed is not None), None)
@@ -116,18 +120,20 @@ def hidden(ranked: Ranked, privacy: str) -> str:
 
 
 def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
-    """The panel, under a line of heads: name, RMSE, its loss, what attacks are left with, by which.
+    """The panel under a line of heads: what the map is worth, what attacks are left with, by which.
 
     Medians, and the nearest that any attack comes to home in any run; so it fits a terminal.
     """
     spec = figure_name(ranking.privacy).spec
-    yield "configuration", "RMSE, dB", "loss", figure_name(ranking.privacy).head, "worst", "by"
+    left_with = figure_name(ranking.privacy).head
+    yield "configuration", "RMSE, dB", "loss", "skill", "of central", left_with, "worst", "by"
     for each in ranking.configurations:
         best, worst_m = each.strongest.get(ranking.privacy), each.home_at_worst_m
         left = format(best.figure.median, spec) if best else "-"
         worst = format(worst_m, spec) if worst_m is not None else "-"
         rmse = f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}"
-        yield each.name, *rmse, left, worst, best.attack if best else "-"
+        worth = _share(each.skill_by_place, ".2f"), _share(each.share_of_central, ".0%")
+        yield each.name, *rmse, *worth, left, worst, best.attack if best else "-"
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
@@ -229,9 +235,11 @@ def _points_at_a_place(ranked: Ranked) -> bool:
 def _map(own: Ranked) -> str:
     constant = f"the constant (mean) baseline has {own.rmse_constant_db:.2f} dB"
     text = f"The map of {own.name} has an RMSE of {decibels(own.rmse_db)}; {constant}"
-    if own.beats_constant:
-        return f"{text}."
-    return f"{text}, which is better: find settings that learn with veilmap tune."
+    if not own.beats_constant:
+        return f"{text}. By place the map is no better: {BETTER_MAP}."
+    central = own.share_of_central
+    share = "" if central is None else f", {central:.0%} of what kriging all measurements has"
+    return f"{text}. By place its skill is {own.skill_by_place:.2f}{share}."
 
 
 def _frontier(ranking: Ranking) -> Iterator[str]:
@@ -247,7 +255,7 @@ def _caveats(ranking: Ranking) -> Iterator[str]:
     own, rest = ranking.baseline, ranking.configurations[1:]
     worse = [each.name for each in ranking.configurations if not each.beats_constant]
     if worse:
-        yield f"Maps no better than the constant baseline: {'; '.join(worse)}."
+        yield f"Maps no better by place than the constant baseline: {'; '.join(worse)}."
     blind = [each.name for each in rest if each.is_blind]
     if blind:
         yield f"No attack does better than random points with: {'; '.join(blind)}."
@@ -264,6 +272,10 @@ def _unread(configurations: Sequence[Ranked]) -> Iterator[str]:
             f"Not attacked by {' and '.join(attacks)}, which cannot read this kind of map, and so "
             f"perhaps less private than it looks: {names}."
         )
+
+
+def _share(value: float | None, spec: str) -> str:
+    return "-" if value is None else format(value, spec)
 
 
 def _count(value: float) -> str:

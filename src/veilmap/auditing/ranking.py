@@ -6,7 +6,7 @@ from math import inf, isfinite
 from statistics import fmean, median, median_high, median_low
 
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.baselines import is_near, is_no_better
+from veilmap.metrics.baselines import has_skill, is_near, is_no_better
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRow
@@ -55,7 +55,8 @@ class Ranked(PanelRow):
 
     @property
     def beats_constant(self) -> bool:
-        return self.rmse_db.median < self.rmse_constant_db
+        """By place: per row, the places where phones rest would decide."""
+        return has_skill(self.skill_by_place)
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         rmse_db=rmse_db,
         rmse_constant_db=fmean(numbers(rows, "rmse_constant_db")),
         rmse_loss_db=0.0 if usual_db is None else rmse_db.median - usual_db,
+        skill_by_place=_middle(numbers(rows, "skill_by_place")),
+        share_of_central=_middle(numbers(rows, "share_of_central")),
         points_share=fmean(numbers(rows, "points_share")),
         strongest=strongest,
         is_baseline=usual_db is None,

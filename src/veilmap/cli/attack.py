@@ -96,7 +96,8 @@ def attack_(
     folder.refuse_taken(overwrite)
     who = Who(methods_of(method), target, secure_aggregation, every, seed)
     settings = AttackSettings(who, dlg, search, heatmap)
-    torch_device(device)  # before the data are read, which may take long
+    if device != "cpu":
+        torch_device(device)  # before the data are read, which may take long
     measurements = None if data is None else read_and_say(data, source.columns, source.reading)
     evidence = open_evidence(run, measurements, cell, source.reading.timezone)
     with folder.held(overwrite):

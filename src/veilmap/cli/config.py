@@ -23,11 +23,11 @@ def layer_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
             if option in argument.names and argument.tokens:
                 path = Path(argument.tokens[0].value)
                 values = flat_settings(path)
-                # Tables that this command does not use were checked too.
-                layer = Dict(
-                    values, source=str(path), use_commands_as_keys=False, allow_unknown=True
-                )
-                layer(app, commands, arguments)
+                # Under the command: at the top, the parser drops settings that have the name of
+                # one, such as map. Tables that this command does not use were checked too.
+                for command in reversed(commands):
+                    values = {command: values}
+                Dict(values, source=str(path), allow_unknown=True)(app, commands, arguments)
 
 
 def _refuse_misread(argument: Argument) -> None:

@@ -6,9 +6,13 @@ from typing import Literal
 import numpy as np
 
 from veilmap.cli.console import say
+from veilmap.kriging.calibration import FEW_PLACES
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.signal_map.export import FORMATS, export
 from veilmap.signal_map.raster import Raster
+from veilmap.signal_map.signal_map import SignalMap
 from veilmap.study.run_folder import RunFolder
+from veilmap.wording import counted
 
 
 def map_(
@@ -28,12 +32,24 @@ def map_(
         out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
     """
     path = out or run / f"map{FORMATS[format or 'geotiff'].endings[0]}"
-    raster = export(RunFolder(run).load_map(), path, format, resolution)
+    signal_map = RunFolder(run).load_map()
+    raster = export(signal_map, path, format, resolution)
     rows, columns = raster.rsrp_dbm.shape
     say(
         f"wrote {path}: {columns} x {rows} squares of {raster.resolution_m:g} m, "
         f"{_said(raster)}, EPSG:{raster.projection.epsg}"
     )
+    if isinstance(signal_map.facts.map, KrigingMap):
+        say(_calibrated(signal_map.facts.map, signal_map))
+
+
+def _calibrated(family: KrigingMap, signal_map: SignalMap) -> str:
+    """What the uncertainty rests on."""
+    count = family.calibration(signal_map.facts.area, signal_map.state).places
+    text = (
+        f"uncertainty calibrated on rounds that were set aside: {counted(count, 'place')} of 50 m"
+    )
+    return text if count >= FEW_PLACES else f"{text}; with fewer than {FEW_PLACES} it is rough"
 
 
 def _said(raster: Raster) -> str:

@@ -21,7 +21,7 @@ from veilmap.federation.plan import Plan
 from veilmap.maps.kriging_map import KrigingMap
 from veilmap.metrics.baselines import is_no_better
 from veilmap.metrics.rows import RoundRecord
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import DeviceName, torch_for
 from veilmap.rounds import SPLITS
 from veilmap.shell import option_name
 from veilmap.strategy import as_text
@@ -75,7 +75,7 @@ def train_(
     """
     # Before the data are read, which may take long.
     refuse(unused_settings(settings))
-    torch_device(device)
+    torch_for(settings.map, device)
     if out is not None and not overwrite:
         RunFolder(out).refuse_finished()
     measurements = read_and_say(data, source.columns, source.reading)
@@ -126,12 +126,13 @@ def _kriging(family: KrigingMap, plan: Plan) -> Iterator[tuple[str, str]]:
     grid = family.grid(plan.area)
     size = f"{grid.columns} x {grid.rows} squares of {grid.side_m:g} m"
     yield "map", f"kriging over {size}, {family.kernel} kernel"
-    most = "all" if family.most_squares is None else f"at most {family.most_squares:,}"
+    most = family.most_squares
+    named = "all squares" if most is None else f"at most {counted(most, 'square')}"
     each = family.square_bytes
     sent = (
         f"{each * len(grid) / 1024:,.1f} KiB" if family.layout == "dense" else f"{each} bytes each"
     )
-    yield "messages", f"{most} squares visited in the round, {family.layout}, {sent}"
+    yield "messages", f"{named} visited in the round, {family.layout}, {sent}"
 
 
 def _conclude(run: Run, out: Path | None) -> None:

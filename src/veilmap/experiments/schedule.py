@@ -10,7 +10,7 @@ from veilmap.experiments.run_trial import run_trial
 from veilmap.experiments.store import Cached, TrialStore
 from veilmap.experiments.trial import Trial
 from veilmap.measurements import Measurements
-from veilmap.model.device import torch_device
+from veilmap.model.device import torch_for
 from veilmap.wording import counted
 
 
@@ -75,8 +75,9 @@ def run_trials(
             progress.on_message(text)
     for digest, result in done.items():
         on_result(wanted[digest], result)
-    if not all(trial.counted for _, trial in missing):
-        torch_device()  # without torch cached results can still be shown
+    for _, trial in missing:
+        if not trial.counted:
+            torch_for(trial.settings.map)  # without torch cached results can still be shown
     # Closed on leaving, because workers would otherwise keep running.
     with closing(run_all(_run, missing, data, jobs)) as running:
         for (digest, trial), result in running:

@@ -17,6 +17,8 @@ NORMAL = (0.9945, 1.96)  # what covers as much of a normal distribution
 _HALF_TRUST = 20
 # Of more squares, one fold in place of all has enough places, and kriging takes long.
 _ALL_FOLDS_BELOW = 1000
+# Of fewer places, intervals are rough.
+FEW_PLACES = 50
 # Intervals no narrower than this part of the normal ones, whatever was set aside.
 _LEAST = 0.1
 

@@ -11,8 +11,8 @@ from veilmap.kriging.lattice import LatticeKriging
 from veilmap.kriging.observed import Observed
 from veilmap.square_grid import SquareGrid
 
-# The most squares for which a matrix is factored, in about a second.
-MOST_DENSE = 3000
+# The most squares for which a matrix is factored, in a tenth of a second.
+MOST_DENSE = 1500
 
 
 class Kriging(Protocol):

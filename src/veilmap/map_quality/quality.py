@@ -14,8 +14,7 @@ from veilmap.map_quality.quality_result import QualityResult, record_of
 from veilmap.map_quality.settings import LEAST_ROWS, QualitySettings
 from veilmap.measurements import Measurements
 from veilmap.metrics.map_errors import PLACE_M, places
-from veilmap.model.device import torch_device
-from veilmap.model.network import Network
+from veilmap.model.device import torch_for
 from veilmap.output import held
 from veilmap.sources.reader import read
 from veilmap.wording import counted
@@ -47,8 +46,8 @@ def quality(
     """
     refuse_several("quality", settings=settings, keywords=keywords)
     settings = settings or QualitySettings.of(**keywords)
-    if any(isinstance(run.map, Network) for run in settings.runs.values()):
-        torch_device("cpu")  # refuses now what training would refuse after the other predictors
+    for run in settings.runs.values():
+        torch_for(run.map)  # not only after the other predictors
     folder = None if out is None else QualityFolder(out)
     with held(None if folder is None else folder.path):
         if folder is not None:

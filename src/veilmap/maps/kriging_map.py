@@ -19,7 +19,7 @@ from veilmap.kriging.krige import Kriging, krige
 from veilmap.kriging.likelihood import fitted_kernel
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import LocalData
-from veilmap.maps.square_messages import SIGNAL, VISITED, Bits, Layout, SquareCodec, Visits
+from veilmap.maps.square_messages import SIGNAL, VISITED, Layout, SquareCodec, Visits
 from veilmap.model.threads import one_thread
 from veilmap.square_grid import OUTSIDE, SquareGrid
 from veilmap.streams import stream
@@ -44,14 +44,14 @@ class KrigingMap(Checked):
         kernel: fitted by marginal likelihood, or the public one, which needs no data; with fewer
             than 20 visited squares it is the public one.
         layout: a message is dense, a number for every square, or a sparse list of those visited.
-        bits: of each signal in a message.
+        bits: of each signal in a message, 16 or 32.
     """
 
     square_m: float | None = None
     most_squares: int | None = None
     kernel: KernelName = "fitted"
     layout: Layout = "dense"
-    bits: Bits = 16
+    bits: int = 16
 
     name = "kriging"
 
@@ -133,8 +133,7 @@ class KrigingMap(Checked):
             signal = np.full(len(xy_m), footing.label_offset_dbm)
             nothing = np.zeros(len(xy_m))
             return Prediction(signal, unknown, NORMAL[1] * unknown, nothing, nothing.astype(int))
-        grid = self.grid(footing.area)
-        kriged = _kriged(self.kernel, grid, *(state[name].tobytes() for name in (K, S)))
+        grid, kriged = self.grid(footing.area), self._kriged(footing.area, state)
         with one_thread():
             mean_db, std_db = kriged.map.predict(xy_m)
         kernel, calibration = kriged.map.kernel, kriged.calibration
@@ -147,6 +146,13 @@ class KrigingMap(Checked):
             np.clip(1 - (std_db / kernel.std_db) ** 2, 0, 1),
             np.where(square == OUTSIDE, 0, state[K].sum(axis=0)[square]),
         )
+
+    def calibration(self, area: Area, state: Arrays) -> Calibration:
+        """What the widths of the intervals were learned from."""
+        return self._kriged(area, state).calibration if state[K].any() else Calibration()
+
+    def _kriged(self, area: Area, state: Arrays) -> "_Kriged":
+        return _kriged(self.kernel, self.grid(area), *(state[name].tobytes() for name in (K, S)))
 
     def _codec(self, area: Area) -> SquareCodec:
         return SquareCodec(self.grid(area), self.layout, self.bits)

@@ -18,7 +18,6 @@ MOST_DB = 255.0
 VISITED, SIGNAL, SQUARES = "visited", "signal_db", "squares"
 
 Layout = Literal["dense", "sparse"]
-Bits = Literal[16, 32]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class SquareCodec:
 
     grid: SquareGrid
     layout: Layout
-    bits: Bits
+    bits: int
 
     def message(self, visits: Visits) -> Arrays:
         """What is sent."""
@@ -159,8 +158,9 @@ class SquareCodec:
         squares, signal = message[SQUARES], message[SIGNAL]
         if squares.ndim != 1 or signal.shape != squares.shape:
             return f"lists of shapes {squares.shape} and {signal.shape}, and not of one length"
-        if len(squares) and not 0 <= squares.min() <= squares.max() < len(self.grid):
-            return f"square {squares.max():g}, and the map has {len(self.grid):,} squares"
+        outside = squares[(squares < 0) | (squares >= len(self.grid))]
+        if len(outside):
+            return f"square {outside[0]:g}, and the map has {len(self.grid):,} squares"
         if squares.dtype.kind not in "iu" or len(np.unique(squares)) < len(squares):
             return "a list that names a square twice or by a fraction"
         return None

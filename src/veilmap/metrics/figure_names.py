@@ -6,7 +6,15 @@ from dataclasses import dataclass
 HOME_ERROR = "home_error_m"
 EMD = "emd_paper"
 # What a comparison of runs shows first.
-MAIN = ("rmse_db", EMD, "diverged_share", "distance_m", HOME_ERROR)
+MAIN = (
+    "rmse_db",
+    "skill_by_place",
+    "share_of_central",
+    EMD,
+    "diverged_share",
+    "distance_m",
+    HOME_ERROR,
+)
 
 # Of iterative attacks only, or defined differently by each attack.
 OF_DLG = frozenset({"iterations", "cosine", "cosine_least"})
@@ -14,6 +22,9 @@ OF_DLG = frozenset({"iterations", "cosine", "cosine_least"})
 OF_NO_ATTACK = frozenset(
     {
         "rmse_db",
+        "rmse_by_place_db",
+        "skill_by_place",
+        "share_of_central",
         "rmse_past_db",
         "rmse_past_gap_db",
         "points",
@@ -46,7 +57,8 @@ class FigureName:
     @property
     def head(self) -> str:
         """The same for a column of a terminal."""
-        return f"{self.short}, {self.unit}" if self.short else self.label
+        words = self.short or self.words
+        return f"{words}, {self.unit}" if self.unit else words
 
     def text(self, value: float | None) -> str:
         """The number without its unit; a dash if there is none."""
@@ -63,6 +75,11 @@ _NAMES = {
     HOME_ERROR: FigureName("distance from home", "m", ",.0f", short="home"),
     "diverged_share": FigureName("diverged", "%", ".0f", 100.0),
     "rmse_db": FigureName("RMSE", "dB"),
+    "rmse_by_place_db": FigureName("RMSE by place", "dB"),
+    "skill_by_place": FigureName("skill by place", short="skill"),
+    "share_of_central": FigureName(
+        "share of the central map's skill", "%", ".0f", 100.0, "central"
+    ),
     "rmse_past_db": FigureName("RMSE on earlier rounds", "dB"),
     "rmse_past_gap_db": FigureName("RMSE on earlier rounds, less that on test data", "dB"),
     "iterations": FigureName("DLG iterations", "", ",.0f"),

@@ -25,6 +25,9 @@ class PanelRow:
         name: such as ``fedavg + farthest:eps_m=50,num=20``.
         rmse_db: on the test data.
         rmse_loss_db: against the baseline.
+        skill_by_place: 1 − MSE / MSE of the constant, every place counting the same; median over
+            seeds, None where the constant is exact.
+        share_of_central: of the skill of kriging all measurements at once.
         points_share: which part of the target's measurements was trained on.
         strongest: by the name of the figure; one that no attack has is left out.
         is_baseline: what all others are compared with.
@@ -46,3 +49,5 @@ class PanelRow:
     is_recommended: bool
     costs: tuple[StepCost, ...] = ()
     unread: tuple[str, ...] = ()
+    skill_by_place: float | None = None
+    share_of_central: float | None = None

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Literal, get_args
 
 from veilmap.errors import UserError, unknown_choice
+from veilmap.model.network import Network
 
 if TYPE_CHECKING:
     import torch
@@ -28,6 +29,12 @@ def torch_device(name: DeviceName = "cpu") -> "torch.device":
             "none; leave out --device, or install torch with CUDA"
         )
     return torch.device(name)
+
+
+def torch_for(family: object, name: DeviceName = "cpu") -> None:
+    """Refuse early what a kind of map could not compute for want of torch or of a GPU."""
+    if name != "cpu" or isinstance(family, Network):
+        torch_device(name)
 
 
 def free_bytes(device: "torch.device") -> int:

@@ -25,7 +25,7 @@ from veilmap.local_data import LocalData, Truth
 from veilmap.maps.families import MissingMap
 from veilmap.measurements import Measurements
 from veilmap.metrics.scores import Scores, score
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import DeviceName, torch_device, torch_for
 from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
 from veilmap.streams import stream
@@ -81,7 +81,8 @@ def attack(
     """
     refuse_several("attack", settings=settings, keywords=keywords)
     settings = AttackSettings.of(**keywords) if settings is None else settings
-    torch_device(device)  # before anything is read, which may take long
+    if device != "cpu":
+        torch_device(device)  # before anything is read, which may take long
     folder = None if out is None else AttackFolder(out)
     if folder is not None:
         folder.refuse_taken(overwrite)
@@ -145,6 +146,7 @@ def _attack(
 ) -> AttackRun:
     """Attack the target's updates with all methods that can read the map family."""
     header, target = evidence.updates.header, _target(evidence, settings.who)
+    torch_for(header.map)
     truth = target.truth
     centroids_m = None if truth is None else {t: data.centroid_m for t, data in truth.items()}
     made = settings.make(centroids_m, keep_path)

@@ -179,15 +179,21 @@ class RunSettings:
         return self.task.oracle + self.protection.oracle
 
 
+# Settings of how a phone trains, and of how a server takes and combines what it trained.
+_OF_UPDATES = (
+    *("epochs", "batch_size", "learning_rate"),
+    *("aggregation", "trimmed_share", "most_norm"),
+)
+
+
 def unused_settings(settings: RunSettings) -> Iterator[UserError]:
     """Errors for settings that were changed and that the kind of map does not have."""
     usual, family = RunSettings(), settings.map
     if isinstance(family, KrigingMap):
-        local = ("epochs", "batch_size", "learning_rate", "aggregation", "trimmed_share")
-        changed = [
-            *_changed(settings.model, usual.model),
-            *(name for name in _changed(settings.training, usual.training) if name in local),
-        ]
+        changed = _changed(settings.model, usual.model)
+        for name in ("training", "robustness"):
+            of_table = _changed(getattr(settings, name), getattr(usual, name))
+            changed += [each for each in of_table if each in _OF_UPDATES]
         way_out = f"train the paper's network with --map {NetworkMap.name}"
     else:
         changed = _changed(settings.kriging, usual.kriging)

@@ -21,7 +21,7 @@ from veilmap.federation.update_validation import NOT_FINITE
 from veilmap.local_data import LocalData, Truth
 from veilmap.measurements import Measurements
 from veilmap.metrics.rows import RoundRecord
-from veilmap.model.device import DeviceName, torch_device
+from veilmap.model.device import DeviceName, torch_device, torch_for
 from veilmap.model.threads import one_thread
 from veilmap.output import held
 from veilmap.signal_map.signal_map import MapFacts, SignalMap
@@ -116,8 +116,9 @@ def train(
     """
     prepared = isinstance(data, Prepared)
     refuse_several("train", settings=settings, keywords=keywords, prepared_data=prepared)
-    on = torch_device(device)
-    trainer = OnThreads(cpu_count()) if device == "cpu" else OnDevice(on)
+    trainer: Trainer = OnThreads(cpu_count())
+    if device != "cpu":
+        trainer = OnDevice(torch_device(device))
     folder = None if out is None else RunFolder(out)
     with held(None if folder is None else folder.path):
         if folder is not None and not overwrite:
@@ -125,6 +126,7 @@ def train(
         if isinstance(data, Measurements):
             settings = settings or RunSettings.of(**keywords)
             refuse(unused_settings(settings))
+            torch_for(settings.map, device)
             data = prepare(data, settings)
         if folder is None:
             return train_prepared(data, None, on_round, past, trainer=trainer, device=device)

@@ -73,7 +73,7 @@ def tune(
     if papers_network(settings.map) is None:
         raise UserError(
             f"tune searches the layers of the paper's network, got map {as_text(settings.map)}; "
-            "leave out --map"
+            f"take --map {NetworkMap.name}"
         )
     if find_spec("optuna") is None:
         raise UserError("tune needs Optuna; install it with: pip install 'veilmap[tune]'")

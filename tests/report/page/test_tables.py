@@ -140,7 +140,15 @@ def by_hand():
     cost = StepCost("dp:epsilon=100", 12.0, 3.5, 40.0, {"epsilon": 250.0})
     given = {"strongest": figures, "rmse_db": rmse_db}
     configurations = (
-        replace(first, **given, rmse_loss_db=0.0, points_share=1.0, is_on_frontier=True),
+        replace(
+            first,
+            **given,
+            rmse_loss_db=0.0,
+            points_share=1.0,
+            is_on_frontier=True,
+            skill_by_place=0.312,
+            share_of_central=0.42,
+        ),
         replace(
             second,
             **given,
@@ -158,9 +166,11 @@ def test_the_tables_say_what_the_content_says(tmp_path, open_file):
     write_page(by_hand(), tmp_path / "hand.html")
     page = open_file(tmp_path / "hand.html").page
     first, second, third = cells(page.locator("#configurations"))
-    assert first[1:8] == ["1", "6.00 (5.00 to 7.00)", "0.00", "100 %", "34 (10 to 906)", "dlg", "–"]
-    assert (first[10], first[11]) == ("40 %", "on it")
-    assert (second[3], second[4], second[11]) == ("−0.25", "0.4 %", "beaten by 3")
+    assert first[1:6] == ["1", "6.00 (5.00 to 7.00)", "0.00", "0.31", "42 %"]
+    assert first[6:10] == ["100 %", "34 (10 to 906)", "dlg", "–"]
+    assert (first[12], first[13]) == ("40 %", "on it")
+    assert (second[3], second[6], second[13]) == ("−0.25", "0.4 %", "beaten by 3")
+    assert second[4:6] == ["–", "–"]
     assert third[3] == "+1.50"
     costs = page.locator("#cost-charts figure")
     for number, value in enumerate(("12", "3.5", "40")):

@@ -13,6 +13,7 @@ from veilmap.federation.map_family import MapFamily
 from veilmap.files import parse_json
 from veilmap.geo import Projection
 from veilmap.local_data import LocalData, Truth
+from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
 from veilmap.rounds import by_user, pooled
 from veilmap.settings import load_json, parse
@@ -105,11 +106,11 @@ def _run(
 ) -> Evidence:
     # A run of an earlier version may lack a table; it had the defaults. What its map and its
     # defence did is in the transcript; those of other packages need not be installed to know where
-    # users were.
+    # users were. In their place stands the network, which allows every kind of training.
     tables = {part.name: record.get(part.name, {}) for part in fields(RunSettings)}
     tables["protection"] = {}
     if isinstance(tables["task"], Mapping):
-        tables["task"] = {key: tables["task"][key] for key in tables["task"] if key != "map"}
+        tables["task"] = {**tables["task"], "map": NetworkMap.name}
     settings = parse(RunSettings, tables, str(folder.settings))
     damaged = f"{folder.settings} is not what a run has written"
     about = parse(_About, _part(record, "data", _About), damaged)

@@ -24,6 +24,16 @@ function configurationTable(data) {
       (row) => signed(row.rmse_loss_db),
     ),
     column(
+      "Skill by place",
+      (row) => row.skill_by_place,
+      (row) => written(row.skill_by_place, 2),
+    ),
+    column(
+      "Of central",
+      (row) => row.share_of_central,
+      (row) => percent(row.share_of_central),
+    ),
+    column(
       "Points used",
       (row) => row.points_share,
       (row) => percent(row.points_share),

@@ -63,7 +63,10 @@ function ofSelection(rows, selection) {
 // A few figures of what is selected, above the map.
 function showFacts(data, selection) {
   const own = ofSelection(data.rows, selection);
-  const names = { rmse_db: ["RMSE of the map", "dB", 2] };
+  const names = {
+    rmse_db: ["RMSE of the map", "dB", 2],
+    skill_by_place: ["its skill by place", "", 2],
+  };
   for (const [name, { label, unit, digits }] of Object.entries(FIGURES))
     names[name] = [label, unit, digits];
   const facts = Object.entries(names).map(([name, [label, unit, digits]]) => {
