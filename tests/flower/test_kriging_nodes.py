@@ -61,6 +61,7 @@ def test_the_usual_minimum_of_a_node_is_kept():
         ({"epsilon": 8}, "spends at most ε = 8 in all, which needs dp"),
         ({"secure_aggregation": True}, "answers only under secure aggregation"),
         ({"interval": "2d"}, "shorter than 2d"),
+        ({"maps": ("network",)}, "takes part in maps of the kind network only"),
     ],
 )
 def test_a_demand_that_the_map_cannot_meet_is_a_refusal_with_a_sentence(minimum, why):

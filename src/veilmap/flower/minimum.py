@@ -9,10 +9,11 @@ from veilmap.defences.combinations import combination_faults
 from veilmap.defences.declarations import acts_on_points, covers_positions, fixed_size, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
 from veilmap.defences.step import Step, UpdateStep
-from veilmap.errors import Checked, UserError, fault_of, out_of_range, too_low
+from veilmap.errors import Checked, UserError, fault_of, not_among, out_of_range, too_low
 from veilmap.federation.plan import SCHEMES, Training, family_faults
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.secure.roster import FEWEST
+from veilmap.maps.families import MAP_FAMILIES
 from veilmap.rounds import parse_interval
 from veilmap.study.protection import Protection
 
@@ -32,6 +33,8 @@ class Minimum(Checked):
         defence: steps that are always taken, with these settings. Of the steps that a server
             proposes, noise on the update is taken too; steps on points only if the node has none
             of its own, because two selections in a row may leave a single true point.
+        maps: the kinds of map that it takes part in; a kriging message names squares, which the
+            server reads off unless it sees sums only.
         epochs: minimum of E; like B and η of the network, for other maps train nothing.
         batch_size: maximum of B.
         learning_rate: minimum of η: many tiny steps are like one large step, which FedAvg's
@@ -50,6 +53,7 @@ class Minimum(Checked):
     """
 
     defence: tuple[str, ...] = DEFAULT_DEFENCE
+    maps: tuple[str, ...] = tuple(MAP_FAMILIES.own)
     epochs: int = SCHEMES["fedavg"]["epochs"]
     batch_size: int | Literal["inf"] = SCHEMES["fedavg"]["batch_size"]
     learning_rate: float = PAPERS_LEARNING_RATE
@@ -72,6 +76,8 @@ class Minimum(Checked):
         if self.epsilon is not None and not 0 < self.epsilon < inf:
             yield out_of_range("minimum.epsilon", "above 0", self.epsilon)
         yield from delta_faults(self.delta)
+        for name in self.maps or ("",):
+            yield from not_among("map of minimum.maps", name, MAP_FAMILIES.own)
         yield from fault_of(parse_interval, self.interval)
         yield from fault_of(Protection, self.defence)
 
@@ -111,6 +117,8 @@ class Minimum(Checked):
 
         The server reads these texts, so they reveal the node's requirements and nothing else.
         """
+        if campaign.map.name not in self.maps:
+            yield f"takes part in maps of the kind {' or '.join(self.maps)} only"
         if campaign.interval_s < parse_interval(self.interval):
             yield f"rounds of {campaign.interval_s:g} s are shorter than {self.interval}"
         if self.centred and not LIKELY_DBM[0] <= campaign.label_offset_dbm <= LIKELY_DBM[1]:
