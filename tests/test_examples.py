@@ -86,3 +86,12 @@ def test_the_sweep_of_broken_phones_is_run_and_judged(capsys, tmp_path):
     )  # fmt: skip
     assert "15 runs" in out
     assert "failed" not in out
+
+
+def test_squares_of_a_sum_are_counted_by_the_nodes_in_it(script):
+    out = script("squares_in_a_sum.py", "--users", "6", "--days", "2")
+    heading, *lines = out.splitlines()
+    assert heading.split() == ["nodes", "squares", "in", "a", "sum", "of", "one", "node"]
+    shares = [int(line.split()[2].rstrip("%")) for line in lines]
+    assert len(lines) == 4
+    assert all(0 < share <= 100 for share in shares)

@@ -15,6 +15,7 @@ from veilmap.federation.observation import Observation
 from veilmap.federation.plan import Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.maps.families import MissingMap
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.study.attack import attack
@@ -34,8 +35,8 @@ def observations(rounds=3, users=5):
             yield Observation.of_weights(t, f"user {k} ü", before, after, 10 * k + t, 1000.0 * t)
 
 
-def write(folder, seen):
-    writer = TranscriptWriter(folder, HEADER)
+def write(folder, seen, header=HEADER):
+    writer = TranscriptWriter(folder, header)
     for _, of_round in groupby(seen, key=lambda observation: observation.round):
         for observation in of_round:
             writer.see(observation)
@@ -64,6 +65,25 @@ def test_what_was_written_is_read_back_to_the_bit(tmp_path, monkeypatch, per_fil
         alone = [each for each in seen if each.user == user]
         found = list(read.of_user(user))
         assert all(equal(one, other) for one, other in zip(found, alone, strict=True))
+
+
+def test_messages_of_different_lengths_and_types_are_read_back_as_they_were(tmp_path):
+    """Lists of the squares that phones visited; whole numbers must not become others' fractions."""
+    family = KrigingMap(layout="sparse")
+    sent = [np.array(values) for values in ([1, 2], [3, 4], [5], [], [0.5])]
+    seen = [
+        Observation(1, f"u{k}", {}, {"squares": np.arange(len(each)), "signal_db": each}, k, 0.0)
+        for k, each in enumerate(sent)
+    ]
+    write(tmp_path, seen, Header(family, KNOWN))
+    back = list(Transcript(tmp_path))
+    assert [each.user for each in back] == [each.user for each in seen]
+    for one, other in zip(back, seen, strict=True):
+        for name, values in other.message.items():
+            assert one.message[name].dtype == values.dtype
+            assert one.message[name].tolist() == values.tolist()
+    (alone,) = Transcript(tmp_path).of_user("u2")
+    assert alone.message["signal_db"].tolist() == [5]
 
 
 def test_the_first_version_is_still_read(tmp_path):

@@ -68,6 +68,8 @@ class TranscriptWriter:
                     f"user {shown(observation.user)} sent arrays of shapes {shapes} in round "
                     f"{observation.round}; the map has {self._shapes}"
                 )
+        if self._waiting and _kinds(observation) != _kinds(self._waiting[0]):
+            self._write_part()  # a file has one row of each array for each user
         self._waiting.append(observation)
         if len(self._waiting) == OBSERVATIONS_PER_FILE:
             self._write_part()
@@ -205,6 +207,10 @@ def _pack(observations: list[Observation]) -> bytes:
     users, n = [each.user for each in observations], [each.n for each in observations]
     facts = PartFacts(first.round, first.start_s, tuple(users), tuple(n))
     return save(tensors, {"observations": json.dumps(asdict(facts))})
+
+
+def _kinds(observation: Observation) -> dict[str, tuple[tuple[int, ...], str]]:
+    return {name: (each.shape, each.dtype.str) for name, each in observation.message.items()}
 
 
 def _same(one: Arrays, other: Arrays) -> bool:

@@ -1,5 +1,6 @@
 """``veilmap flower``: the mistakes that people make; the rest is in tests/flower."""
 
+import re
 import subprocess
 import sys
 
@@ -100,3 +101,33 @@ def test_on_windows_it_says_where_it_runs(run, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("veilmap.cli.flower")]:
         monkeypatch.delitem(sys.modules, name)
     assert "needs Linux or macOS" in run("flower", "nodes", "server")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--epochs", "3"), r"the map kriging has no setting (--)?epochs; leave out, or train"),
+        (("--map", "network", "--layout", "sparse"), r"the map network has no setting (--)?layout"),
+        (("--most-norm", "5"), "the map kriging has no setting --most-norm; leave it out"),
+        (("--defence", "dp:epsilon=8"), "dp alters updates, and messages of the map kriging"),
+        (("--square", "0.01"), "that fit into memory; take --square"),
+    ],
+)
+def test_settings_that_the_kind_of_map_does_not_have_are_refused(run, options, found):
+    error = run("flower", "run", "s", *RUN, *PUBLIC, *options)
+    assert re.search(found, error)
+    assert "veilmap flower serve" not in error
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--map", "network", "--epochs", "3"), ("--most-squares", "5")]
+)
+def test_settings_of_either_map_are_taken(run, options):
+    """The next thing that is missing is the server."""
+    assert "veilmap flower serve s" in run("flower", "run", "s", *RUN, *PUBLIC, *options)
+
+
+@pytest.mark.parametrize("words", [("--epochs", "3"), ("--map", "network", "--most-squares", "5")])
+def test_a_simulation_refuses_them_too(run, words):
+    pytest.importorskip("ray")
+    assert "has no setting" in run("flower", "simulate", "campus", "--out", "out", *words)

@@ -41,7 +41,8 @@ app = ClientApp()
 @app.train()
 def train(message, context):
     request = request_of(message.content)
-    bad = [request.weights * np.nan, request.weights[1:], request.weights + np.float32(1e5)]
+    weights = request.state["weights"]
+    bad = [weights * np.nan, weights[1:], weights + np.float32(1e5)]
     arrays = ArrayRecord({"weights": Array(bad[request.t - 1])})
     answer = RecordDict({"arrays": arrays, "metrics": MetricRecord({"num-examples": 30})})
     return Message(answer, reply_to=message)
@@ -84,7 +85,9 @@ class Federation:
 
         wait(online, lambda: str(admission.nodes(self.state)))
 
-    def run(self, out: str, first_day: int, rounds: int, *more: str) -> "subprocess.Popen[str]":
+    def run(
+        self, out: str, first_day: int, rounds: int, *more: str, kind: str = "network"
+    ) -> "subprocess.Popen[str]":
         options = {
             "--out": str(self.folder / out),
             "--cell": "a",
@@ -92,10 +95,14 @@ class Federation:
             "--interval": "1d",
             "--first": moment(first_day),
             "--rounds": str(rounds),
-            "--learning-rate": "0.01",
             "--defence": DIVERSE,
-            "--config": str(self.folder / "network.toml"),
+            "--map": kind,
         }
+        if kind == "network":
+            options |= {
+                "--learning-rate": "0.01",
+                "--config": str(self.folder / "network.toml"),
+            }
         told = [part for pair in options.items() for part in pair]
         words = ["flower", "run", str(self.state), *told, "--area", *AREA, *more]
         return subprocess.Popen(
@@ -143,10 +150,10 @@ def running(folder: Path) -> Iterator[Federation]:
             machine.end()
 
 
-def campaign_of(first_day: int, rounds: int):
+def campaign_of(first_day: int, rounds: int, kind: str = "network"):
     """What the options of ``Federation.run`` say."""
     settings = RunSettings.of(
-        map="network",
+        map=kind,
         cell="a",
         area=tuple(map(float, AREA)),
         label_offset_dbm=-96,
@@ -165,7 +172,12 @@ def moment(day: int) -> str:
 
 def engine(first_day: int, rounds: int, left_out: tuple[tuple[int, str], ...] = ()):
     """The weights of the engine in one process; ``left_out`` are rounds and users."""
-    campaign = campaign_of(first_day, rounds)
+    return in_one_process(first_day, rounds, left_out).weights
+
+
+def in_one_process(first_day, rounds, left_out=(), kind="network"):
+    """The last round of the engine."""
+    campaign = campaign_of(first_day, rounds, kind)
     own = [
         Round(t, this.start_s, {u: d for u, d in this.data.items() if (t, u) not in left_out})
         for this in cut(DATA.projected(campaign.projection), DAY_S)
@@ -173,8 +185,12 @@ def engine(first_day: int, rounds: int, left_out: tuple[tuple[int, str], ...] = 
     ]
     steps = Protection((DIVERSE,)).steps
     *_, last = federate(campaign.plan(campaign.training, Defence(steps), 0), own, USERS)
-    return last.weights
+    return last
+
+
+def map_in(federation, out):
+    return SignalMap.load(federation.folder / out / "model.safetensors")
 
 
 def weights_in(federation, out):
-    return SignalMap.load(federation.folder / out / "model.safetensors").weights
+    return map_in(federation, out).weights

@@ -5,11 +5,13 @@ import numpy as np
 from tests.conftest import make_measurements
 from tests.flower.grids import LoopGrid
 from veilmap.area import Area
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.plan import Training
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.client_app import NODE_FILE, app
 from veilmap.flower.server_app import carry_out
 from veilmap.flower.strategy import Assignment
+from veilmap.maps.network_map import NetworkMap
 from veilmap.model.network import Network
 from veilmap.rounds import cut
 
@@ -31,10 +33,15 @@ def make_campaign(**changes) -> Campaign:
         "first_s": first_s,
         "rounds": ROUNDS[-1].number,
         "label_offset_dbm": -96.0,
-        "network": SMALL,
+        "map": NetworkMap.of(SMALL),
         "training": Training(learning_rate=0.01),
     }
     return Campaign(**{**settings, **changes})
+
+
+def state_of(seed=0):
+    """What nodes get before the first round."""
+    return {WEIGHTS: SMALL.initialise(seed)}
 
 
 def make_node(folder, user="u0", minimum=FREE, seed=0):

@@ -6,8 +6,8 @@ from veilmap.errors import UserError
 from veilmap.federation.plan import Training
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
-from veilmap.model.network import Network
 from veilmap.study.settings import RunSettings
 
 PUBLIC = {"cell": "x204", "area": (-117.85, 33.63, -117.82, 33.66), "label_offset_dbm": -95}
@@ -33,16 +33,22 @@ def test_a_time_with_an_offset_is_that_moment():
     assert make(first="2024-01-01T02:00+02:00").first_s == 1_704_067_200
 
 
-def test_nodes_train_the_papers_network_alone():
-    with pytest.raises(UserError, match="train the paper's network, got map bumps:width=6; take"):
-        make(map=Bumps())
-    with pytest.raises(UserError, match="train the paper's network, got map still; take"):
-        make(map=Still())
+@pytest.mark.parametrize(("given", "text"), [(Bumps(), "bumps:width=6"), (Still(), "still")])
+def test_nodes_make_the_maps_of_veilmap_alone(given, text):
+    with pytest.raises(UserError, match=f"got map {text}; take --map network or --map kriging"):
+        make(map=given)
+
+
+def test_by_default_nodes_make_a_kriging_map():
+    assert make(map="kriging", square_m=40).map == KrigingMap(40)
+    assert make(map="kriging:square_m=40").map == KrigingMap(40)
+    plain = campaign_for(RunSettings.of(**PUBLIC), first="2024-01-01", rounds=1)
+    assert plain.map == KrigingMap()
 
 
 @pytest.mark.parametrize("given", [NetworkMap((4, 4)), "network:hidden=4 4"])
 def test_nodes_train_the_layers_that_the_map_names(given):
-    assert make(map=given).network == Network((4, 4))
+    assert make(map=given).map == NetworkMap((4, 4))
 
 
 def test_it_travels_as_text():

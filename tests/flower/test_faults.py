@@ -21,15 +21,17 @@ from tests.flower.making import (
     make_grid,
     make_node,
     name_of,
+    state_of,
 )
 from veilmap.defences.defence import Defence
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.federation.server import federate
 from veilmap.flower import client_app
 from veilmap.flower.journal import finished_rounds
 from veilmap.flower.machines.private_files import held_privately
-from veilmap.flower.messages import ARRAYS, METRICS, WEIGHTS, N, ask
+from veilmap.flower.messages import ARRAYS, METRICS, N, ask
 from veilmap.flower.node import Request
 from veilmap.flower.node_app import FAILED
 from veilmap.flower.server_app import carry_out
@@ -159,7 +161,7 @@ def test_no_kind_of_error_does(tmp_path, monkeypatch, fault):
 
 def test_what_is_sent_holds_the_update_and_its_size_and_nothing_else(tmp_path):
     grid = make_grid(tmp_path)
-    request = ask(Request(make_campaign(), 1, SMALL.initialise(0)))
+    request = ask(Request(make_campaign(), 1, state_of()))
     message = Message(request, dst_node_id=10, message_type="train")
     (reply,) = grid.send_and_receive([message])
     assert set(reply.content) == {ARRAYS, METRICS}

@@ -18,6 +18,7 @@ from flwr.app import (
 
 from tests.flower.grids import LoopGrid
 from tests.flower.making import SMALL, five_nodes, make_campaign, make_grid, name_of
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import (
     ARRAYS,
@@ -25,12 +26,10 @@ from veilmap.flower.messages import (
     CONFIG,
     METRICS,
     ROUND,
-    WEIGHTS,
     WHY,
     N,
     ask,
     unpack,
-    weights_record,
     why_not,
 )
 from veilmap.flower.node import Request
@@ -43,6 +42,7 @@ from veilmap.flower.sum_round import SecureRound
 SIZE = SMALL.size
 ZERO = np.zeros(SIZE, np.float32)
 FIVE = MetricRecord({N: 5})
+EXCHANGE = make_campaign().exchange
 
 
 def saved(array, header=None):
@@ -70,7 +70,7 @@ def sent(record, metrics=FIVE):
 
 
 NONE = "malformed reply"
-TYPE = "weights that are not float32"
+TYPE = "weights that are not (float32|real numbers)"
 ARRAYS_OF_STRANGERS = {
     "more declared than there is": (packed(saved(ZERO, declared((SIZE + 9,)))), NONE),
     "terabytes declared": (packed(saved(ZERO, declared((10**13,)))), NONE),
@@ -126,7 +126,7 @@ def message(content, node=10):
 @pytest.mark.parametrize("case", ANSWERS)
 def test_a_server_says_in_a_line_why_an_answer_is_malformed(case):
     content, why = ANSWERS[case]
-    found = unpack(message(content))
+    found = unpack(message(content), EXCHANGE)
     assert re.search(why, found), found
     assert len(found) < 600
     assert found.isprintable()
@@ -134,8 +134,8 @@ def test_a_server_says_in_a_line_why_an_answer_is_malformed(case):
 
 def test_an_answer_that_is_sound_is_taken():
     """The table above would else prove nothing."""
-    found = unpack(message(sent(packed(saved(ZERO, declared((SIZE,)))))))
-    assert (found.weights == ZERO).all()
+    found = unpack(message(sent(packed(saved(ZERO, declared((SIZE,)))))), EXCHANGE)
+    assert (found.message[WEIGHTS] == ZERO).all()
     assert found.n == 5
 
 
@@ -144,7 +144,7 @@ def test_of_two_answers_of_a_node_one_is_taken(tmp_path):
     journal = Journal(tmp_path / "out", campaign)
     assignment = Assignment(campaign.text, str(tmp_path / "out"), nodes=3)
     strategy = SignalMapStrategy(journal, assignment, name_of)
-    strategy.configure_train(1, weights_record(ZERO), ConfigRecord(), grid)
+    strategy.configure_train(1, ArrayRecord(), ConfigRecord(), grid)
     one = sent(ArrayRecord({WEIGHTS: Array(ZERO)}))
     strategy.aggregate_train(1, [message(one), message(one), message(RecordDict(), 11)])
     (outcome,) = journal.history
@@ -154,7 +154,7 @@ def test_of_two_answers_of_a_node_one_is_taken(tmp_path):
 
 def request(**changes):
     """A sound one, with some of its records changed."""
-    sound = ask(Request(make_campaign(), 1, ZERO))
+    sound = ask(Request(make_campaign(), 1, {WEIGHTS: ZERO}))
     return RecordDict({**sound, **changes})
 
 
@@ -221,7 +221,7 @@ SUMS = {
 def test_a_secure_sum_continues_without_nodes_that_sent_none(tmp_path, case):
     """Of five masked vectors four are sound, which is enough."""
     grid, campaign = five_nodes(tmp_path), make_campaign(secure_aggregation=True)
-    secure = SecureRound(Request(campaign, 1, ZERO), grid, 1.0, 3)
+    secure = SecureRound(Request(campaign, 1, {WEIGHTS: ZERO}), grid, 1.0, 3)
     *sound, _ = grid.send_and_receive(secure.begin(grid.get_node_ids()))
     assert len(secure.total([*sound, message(SUMS[case], 14)])) == SIZE + 1
     assert set(secure.left_out) == {14}

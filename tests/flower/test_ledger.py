@@ -14,7 +14,7 @@ WEIGHTS = SMALL.initialise(0)
 
 
 def entry(t=1, weights=WEIGHTS, how=("farthest",), mu=None, **changes):
-    return entry_of(make_campaign(**changes), t, weights, how, mu)
+    return entry_of(make_campaign(**changes), t, {"weights": weights}, how, mu)
 
 
 def test_the_same_request_may_come_again_and_costs_nothing():

@@ -122,6 +122,8 @@ def test_the_budget_is_spent_after_as_many_updates_as_it_pays_for():
         ({"interval": "soon"}, "cannot read the interval 'soon'"),
         ({"defence": ("fartest",)}, "unknown defence 'fartest'"),
         ({"delta": 2.0}, "delta must be above 0 and below 1"),
+        ({"maps": ("krigin",)}, "unknown map of minimum.maps 'krigin'; choose one of: network, kr"),
+        ({"maps": ()}, "unknown map of minimum.maps ''; choose one of: network, kriging"),
     ],
 )
 def test_demands_that_are_none_are_refused(wrong, message):

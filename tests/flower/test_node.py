@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 
-from tests.flower.making import DATA, DAY_S, ROUNDS, SMALL, make_campaign
+from tests.flower.making import DATA, DAY_S, ROUNDS, make_campaign, state_of
+from veilmap.federation.map_family import WEIGHTS
 from veilmap.flower.ledger import Ledger, entry_of
 from veilmap.flower.minimum import Minimum
 from veilmap.flower.node import Request, respond, steps_for
 from veilmap.flower.own_data import own_rounds, the_user
 from veilmap.flower.refusal import RefusalError
 
-WEIGHTS = SMALL.initialise(0)
+STATE = state_of()
+BEFORE = STATE[WEIGHTS]
 CAMPAIGN = make_campaign()
 OWN = own_rounds(DATA, "u0", CAMPAIGN)
 FREE = Minimum(defence=(), epochs=1, points=1)
@@ -19,9 +21,9 @@ LATER_S = CAMPAIGN.start_s(100)
 
 
 def answer(
-    minimum=FREE, ledger=SECRET, t=1, campaign=CAMPAIGN, weights=WEIGHTS, own=OWN, now_s=LATER_S
+    minimum=FREE, ledger=SECRET, t=1, campaign=CAMPAIGN, weights=BEFORE, own=OWN, now_s=LATER_S
 ):
-    return respond(Request(campaign, t, weights), minimum, ledger, own, "u0", now_s)
+    return respond(Request(campaign, t, {WEIGHTS: weights}), minimum, ledger, own, "u0", now_s)
 
 
 def test_an_answer_is_entered_into_the_ledger():
@@ -53,14 +55,14 @@ def test_a_request_that_comes_again_gets_the_same_answer():
     again, after = answer(Minimum(defence=("dp:epsilon=1",), points=1), ledger)
     assert sent is not None
     assert again is not None
-    assert (sent.weights == again.weights).all()
+    assert (sent.message[WEIGHTS] == again.message[WEIGHTS]).all()
     assert after == ledger
 
 
 def test_other_weights_for_the_same_round_are_refused():
     _, ledger = answer()
     with pytest.raises(RefusalError, match="has already answered for these measurements"):
-        answer(ledger=ledger, weights=WEIGHTS * 2)
+        answer(ledger=ledger, weights=BEFORE * 2)
 
 
 def test_a_budget_ends_the_answers():
@@ -81,7 +83,7 @@ def test_a_spent_budget_still_allows_what_was_said_already():
 def test_all_objections_are_named_at_once():
     minimum = Minimum(interval="2d", secure_aggregation=True)
     with pytest.raises(RefusalError, match="shorter than 2d; answers only under secure"):
-        steps_for(Request(CAMPAIGN, 1, WEIGHTS), minimum, SECRET, LATER_S)
+        steps_for(Request(CAMPAIGN, 1, STATE), minimum, SECRET, LATER_S)
 
 
 def test_a_round_that_is_not_over_is_not_answered():
@@ -109,7 +111,7 @@ def test_no_two_campaigns_have_noise_in_common():
     for first_s in (CAMPAIGN.first_s, CAMPAIGN.first_s + DAY_S):
         campaign = make_campaign(first_s=first_s)
         sent, _ = answer(noisy, campaign=campaign, own=own_rounds(DATA, "u0", campaign))
-        updates.append(sent.weights - WEIGHTS)
+        updates.append(sent.message[WEIGHTS] - BEFORE)
     noise = np.linalg.norm(updates[0])
     assert np.linalg.norm(updates[0] - updates[1]) > noise
     assert abs(np.corrcoef(*updates)[0, 1]) < 0.3
@@ -130,14 +132,20 @@ def test_a_projection_in_which_metres_are_none_is_refused():
     assert own_rounds(DATA, "u0", make_campaign(epsg=DATA.projection.epsg + 1))
 
 
+def test_a_refused_projection_does_not_show_who_measured_the_cell():
+    """In a secure sum all others would send a masked zero."""
+    with pytest.raises(RefusalError, match="UTM zone of its own measurements"):
+        own_rounds(DATA, "u0", make_campaign(epsg=32601, cell="elsewhere"))
+
+
 def test_an_update_that_overflows_says_nothing_and_under_noise_a_zero():
     """Weights can be made so that training overflows if the user was beyond some line."""
-    huge = np.full_like(WEIGHTS, 1e30)
+    huge = np.full_like(BEFORE, 1e30)
     with np.errstate(all="ignore"):
         assert answer(weights=huge)[0] is None
         sent, ledger = answer(Minimum(defence=("dp:epsilon=1",), points=1), weights=huge)
     assert sent is not None
-    assert np.isfinite(sent.weights).all()
+    assert np.isfinite(sent.message[WEIGHTS]).all()
     assert len(ledger.entries) == 1
 
 
@@ -162,7 +170,7 @@ def test_rounds_of_odd_length_do_not_overlap():
     campaign = make_campaign(interval_s=4444.2, rounds=3000)
     ledger = Ledger(0)
     for t in range(1, 60):
-        entry = entry_of(campaign, t, WEIGHTS, (), None)
+        entry = entry_of(campaign, t, STATE, (), None)
         assert list(ledger.objections(entry, again=True)) == []
         ledger = ledger.with_(entry)
 

@@ -6,7 +6,8 @@ import signal
 import psutil
 import pytest
 
-from tests.flower.federation import USERS, engine, weights_in
+from tests.flower.federation import USERS, engine, in_one_process, map_in, weights_in
+from tests.flower.kriging_making import same
 from tests.flower.machines.loopback import LIMIT_S, wait
 from tests.flower.making import largest_difference
 from veilmap.attacks.secure_sum import SUM
@@ -35,6 +36,22 @@ def test_secure_sums_give_the_same_map(federation):
     assert largest_difference(weights_in(federation, "sums"), engine(9, 1)) < 1e-4
     assert federation.history("sums")[0]["users"] == [SUM]
     assert "or which nodes measured at all" in said
+
+
+@pytest.mark.parametrize(("first_day", "secure"), [(4, False), (6, True)])
+def test_the_kriging_map_is_that_of_one_process_to_the_bit(federation, first_day, secure):
+    rounds = 1 if secure else 2
+    more = ("--secure-aggregation",) if secure else ("--nodes", "3")
+    run = federation.run(f"kriging {secure}", first_day, rounds, *more, kind="kriging")
+    said, _ = run.communicate(timeout=LIMIT_S)
+    assert run.returncode == 0, said
+    there = map_in(federation, f"kriging {secure}")
+    here = in_one_process(first_day, rounds, kind="kriging")
+    assert there.state["visits"].any()
+    assert same(there.state, here.state)
+    users = {tuple(each["users"]) for each in federation.history(f"kriging {secure}")}
+    assert users == {(SUM,) if secure else USERS}
+    assert "which squares" in said
 
 
 def test_everything_listens_on_the_loopback_address(federation):

@@ -16,6 +16,7 @@ from tests.flower.making import (
     largest_difference,
     make_campaign,
     make_grid,
+    state_of,
 )
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.defences.defence import Defence
@@ -91,7 +92,7 @@ def recorded(grid):
 
 def test_a_node_refuses_to_give_a_single_update_in_a_campaign_of_sums(tmp_path):
     grid = make_grid(tmp_path)
-    content = ask(Request(make_campaign(secure_aggregation=True), 1, SMALL.initialise(0)))
+    content = ask(Request(make_campaign(secure_aggregation=True), 1, state_of()))
     (reply,) = grid.send_and_receive([Message(content, dst_node_id=10, message_type="train")])
     assert "promises sums" in reply.content["config"]["why"]
     assert not (tmp_path / "u0" / "ledger.json").exists()
@@ -170,9 +171,7 @@ def test_no_user_takes_part_twice_in_a_round(tmp_path):
 def test_a_server_cannot_ask_the_others_for_something_else(tmp_path):
     """Were they asked for a cell that they do not have, the sum would be one node's update."""
     campaign = make_campaign(secure_aggregation=True)
-    elsewhere = ask(
-        Request(make_campaign(secure_aggregation=True, cell="x"), 1, SMALL.initialise(0))
-    )
+    elsewhere = ask(Request(make_campaign(secure_aggregation=True, cell="x"), 1, state_of()))
     grid = make_grid(tmp_path)
     deliver = grid.send_and_receive
 
@@ -192,7 +191,7 @@ def test_a_server_cannot_ask_the_others_for_something_else(tmp_path):
 def test_other_weights_for_some_are_noticed_in_the_first_step(tmp_path):
     """Keys are bound to the weights: who was sent others cannot open the others' shares."""
     campaign = make_campaign(secure_aggregation=True)
-    other = ask(Request(campaign, 1, SMALL.initialise(1)))
+    other = ask(Request(campaign, 1, state_of(seed=1)))
     grid = make_grid(tmp_path)
     deliver = grid.send_and_receive
 

@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 from tests.conftest import make_measurements
+from tests.flower.kriging_making import same
 from tests.flower.making import SMALL, largest_difference
 from veilmap.errors import UserError
 from veilmap.flower import simulation
@@ -48,6 +49,25 @@ def test_simulated_nodes_give_the_weights_of_the_engine_in_one_process(
     assert {
         address for address in heard if not address.startswith(("127.", "::ffff:127."))
     } == set()
+
+
+@pytest.mark.machines
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize(
+    ("secure", "own"),
+    [(False, {"most_squares": 3}), (False, {"layout": "sparse"}), (True, {"layout": "sparse"})],
+)
+def test_simulated_nodes_give_the_kriging_map_of_one_process(tmp_path, secure, own):
+    data = make_measurements(rows=800, users=4)
+    settings = RunSettings.of(map="kriging", interval="1d", square_m=200.0, **own)
+    prepared = prepare(data, settings)
+    journal = simulate(prepared, tmp_path / "out", cpus=1, secure_aggregation=secure)
+    run = train_prepared(prepared)
+    assert same(journal.state, run.signal_map.state)
+    assert journal.history[-1].rmse_db == run.rmse_db
+    record = json.loads((tmp_path / "out" / "settings.json").read_bytes())
+    assert secure or record == json.loads(json.dumps(run.results()["settings"]))
 
 
 def listening_during(monkeypatch):

@@ -114,7 +114,13 @@ class Additive(Protocol):
         """What a message without fault itself tells of its size, in the place of n_t^k."""
 
     def added(self, area: Area, messages: Iterable[Arrays]) -> Arrays:
-        """Messages of one round as their sum, which is all that a server sees of a secure one."""
+        """Messages of one round as their sum, which is all that a server sees of a secure one.
+
+        The sum is a message too, and of no messages it is zero, in arrays of the same shapes.
+        """
+
+    def sum_fault(self, plan: "Plan", total: Arrays, messages: int) -> str | None:
+        """Why arrays cannot be the sum of so many messages without fault; None if they can."""
 
 
 def flat_change(before: Arrays, after: Arrays) -> Floats:

@@ -130,6 +130,10 @@ class Plan:
         """The dense network that the map is; an error for another family."""
         return dense_network(self.map)
 
+    def shown(self, state: Arrays) -> Arrays:
+        """What phones get of the server's state: where messages are only added up, nothing."""
+        return {} if isinstance(self.map, Additive) else state
+
     def refusal(self, message: Arrays, n: int, state: Arrays) -> Refusal | None:
         """Why the server does not take a message made from n_t^k points; None if it does."""
         if not isinstance(self.map, Additive):

@@ -7,7 +7,7 @@ from veilmap.defences.defence import Report
 from veilmap.defences.memory import NEW, Memory
 from veilmap.federation import verbs
 from veilmap.federation.byzantine import as_sent
-from veilmap.federation.map_family import WEIGHTS, Additive, Arrays, Sent
+from veilmap.federation.map_family import WEIGHTS, Arrays, Sent
 from veilmap.federation.observation import Observation, Observer
 from veilmap.federation.phone import messages, wait
 from veilmap.federation.plan import Plan
@@ -78,8 +78,7 @@ def run_round(
     counts, refused = dict[str, int](), dict[str, str]()
 
     def taken() -> Iterator[Sent]:
-        # Where messages are only added up, phones do not get the sums.
-        met = {} if isinstance(plan.map, Additive) else state
+        met = plan.shown(state)
         sending = messages(plan, met, batches, this.number, trainer)
         for user, message, more in sending:
             reports[user] = (*reports[user], *more)

@@ -6,12 +6,11 @@ from typing import cast
 import numpy as np
 
 from veilmap.errors import UserError, refuse
-from veilmap.federation.map_family import papers_network
-from veilmap.flower.campaign import Campaign
+from veilmap.flower.campaign import Campaign, unknown_to_nodes
 from veilmap.geo import Projection
+from veilmap.maps.families import is_own
 from veilmap.rounds import parse_interval
 from veilmap.sources.timestamps import parse_moment
-from veilmap.strategy import as_text
 from veilmap.study.settings import RunSettings
 
 Box = tuple[float, float, float, float]
@@ -42,7 +41,7 @@ def campaign_for(
         first_s=parse_moment(first, "UTC").timestamp(),
         rounds=rounds,
         label_offset_dbm=0.0 if isinstance(offset, str) else offset,
-        network=settings.model,
+        map=settings.map,
         training=settings.training,
         defence=settings.protection.texts,
         secure_aggregation=secure_aggregation,
@@ -64,9 +63,8 @@ def _faults(settings: RunSettings) -> Iterator[UserError]:
         )
     if task.scaler != "area":
         yield UserError("a scaler that is fitted needs all users' positions; leave out --scaler")
-    if papers_network(settings.map) is None:
-        got = as_text(settings.map)
-        yield UserError(f"nodes train the paper's network, got map {got}; take --map network")
+    if not is_own(settings.map):
+        yield unknown_to_nodes(settings.map)
     if protection.defended:
         yield UserError("nodes decide for themselves; leave out --defended")
     if protection.oracle:

@@ -4,18 +4,24 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Annotated, Any
+
+from pydantic import PlainValidator
 
 from veilmap.area import Area
 from veilmap.defences.defence import Defence
-from veilmap.errors import Checked, UserError, fault_of, out_of_range, too_low
-from veilmap.federation.plan import Plan, Training
+from veilmap.errors import Checked, UserError, fault_of, out_of_range, refuse, too_low
+from veilmap.federation.map_family import MapFamily
+from veilmap.federation.plan import Plan, Training, family_faults
 from veilmap.federation.side_knowledge import Header, SideKnowledge
+from veilmap.flower.exchange import Exchange, exchange_of
 from veilmap.geo import Projection
 from veilmap.local_data import Scaler
-from veilmap.maps.network_map import NetworkMap
-from veilmap.model.network import Network
+from veilmap.maps.families import MAP_FAMILIES, MissingMap, is_own, map_record, own_map_of_record
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.settings import load_json, parse, plain
 from veilmap.signal_map.signal_map import MapFacts
+from veilmap.strategy import as_text
 from veilmap.study.protection import Protection
 
 NODES_OWN = "the nodes' own"  # steps, unknown to a server
@@ -34,8 +40,8 @@ class Campaign(Checked):
         interval_s: T, the duration of a round.
         first_s: when round 1 begins, in seconds since 1970.
         rounds: R.
-        label_offset_dbm: the public mean that the network predicts deviations from.
-        network: the one that is trained.
+        label_offset_dbm: the public mean that the map has deviations from.
+        map: the kind of map, with its settings; one of ours, which all nodes know.
         training: B, E and η; a node may average more, and never less than its own minimum.
         defence: the steps that the server proposes; a node has its own and accepts few others.
         secure_aggregation: whether the server sees sums only.
@@ -49,7 +55,7 @@ class Campaign(Checked):
     first_s: float
     rounds: int
     label_offset_dbm: float = 0.0
-    network: Network = field(default_factory=Network)
+    map: Annotated[MapFamily, PlainValidator(own_map_of_record)] = field(default_factory=KrigingMap)
     training: Training = field(default_factory=Training)
     defence: tuple[str, ...] = ()
     secure_aggregation: bool = False
@@ -70,23 +76,32 @@ class Campaign(Checked):
                 f"--aggregation {self.training.aggregation} compares single updates, and under "
                 "--secure-aggregation the server sees their sum alone; leave out one of the two"
             )
-        yield from fault_of(Protection, self.defence)
+        wrong_steps = list(fault_of(Protection, self.defence))
+        yield from wrong_steps or fault_of(self._check_map)
+
+    def _check_map(self) -> None:
+        if isinstance(self.map, MissingMap):
+            return  # the node says so
+        if not is_own(self.map):
+            raise unknown_to_nodes(self.map)
+        refuse(family_faults(self.map, self.training, Protection(self.defence).steps))
+        _ = self.exchange.length  # an area may have more squares than fit
 
     @property
     def text(self) -> str:
         """The campaign as it is sent; equal campaigns have equal texts."""
-        return json.dumps(plain(self))
+        return json.dumps(self.record)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**plain(self), "map": map_record(self.map)}
 
     @classmethod
     def of_text(cls, text: str) -> "Campaign":
         """The campaign from its text."""
         content = load_json(text, "a campaign must be JSON", "run it again")
         return parse(cls, content, "campaign")
-
-    @property
-    def map(self) -> NetworkMap:
-        """The map that the nodes train together."""
-        return NetworkMap.of(self.network)
 
     @property
     def projection(self) -> Projection:
@@ -119,6 +134,11 @@ class Campaign(Checked):
         return self.plan(self.training, Defence(), self.seed)
 
     @property
+    def exchange(self) -> Exchange:
+        """What server and nodes send each other."""
+        return exchange_of(self.servers_plan)
+
+    @property
     def header(self) -> Header:
         """What the server knows besides the updates; none of it is from user data.
 
@@ -141,3 +161,11 @@ class Campaign(Checked):
         return MapFacts(
             self.cell, self.map, self.scaler, self.label_offset_dbm, self.area, self.projection
         )
+
+
+def unknown_to_nodes(family: MapFamily) -> UserError:
+    """The error for a map of another package, or of Python."""
+    ours = " or ".join(f"--map {name}" for name in MAP_FAMILIES.own)
+    return UserError(
+        f"nodes make the maps of veilmap alone, got map {as_text(family)}; take {ours}"
+    )

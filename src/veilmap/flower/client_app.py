@@ -9,11 +9,12 @@ from pathlib import Path
 
 from flwr.app import Context
 
+from veilmap.flower.exchange import Update
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.machines.private_files import alone
 from veilmap.flower.machines.supervision import REPORT_MARK
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Update, respond, steps_for
+from veilmap.flower.node import Request, respond, steps_for
 from veilmap.flower.node_app import node_app
 from veilmap.flower.node_file import NodeFile, load_node_file
 from veilmap.flower.own_data import own_rounds, the_user

@@ -10,10 +10,11 @@ from math import hypot
 from pathlib import Path
 
 from veilmap.errors import UserError, shown
+from veilmap.federation.map_family import Arrays
 from veilmap.flower.campaign import Campaign
+from veilmap.flower.exchange import fingerprint
 from veilmap.flower.machines.private_files import private_folder, write_private
 from veilmap.local_data import LocalData
-from veilmap.model.network import Floats
 from veilmap.settings import load_json, parse
 
 SCHEMA = 1
@@ -134,10 +135,10 @@ class Ledger:
 
 
 def entry_of(
-    campaign: Campaign, t: int, weights: Floats, how: Sequence[str], mu: float | None
+    campaign: Campaign, t: int, state: Arrays, how: Sequence[str], mu: float | None
 ) -> LedgerEntry:
     """The entry of an answer to round t of a campaign; ``how`` is what the node does."""
     digest = hashlib.sha256(json.dumps([campaign.text, t, list(how)]).encode())
-    digest.update(weights.tobytes())
+    digest.update(fingerprint(state))
     span_s = campaign.start_s(t), campaign.start_s(t + 1)
     return LedgerEntry(campaign.cell, *span_s, digest.hexdigest(), mu=mu)

@@ -3,86 +3,90 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError, shown
+from veilmap.federation.map_family import Arrays
 from veilmap.flower.campaign import Campaign
-from veilmap.flower.node import Request, Update
-from veilmap.model.network import Floats
+from veilmap.flower.exchange import Exchange, Update
+from veilmap.flower.node import Request
+from veilmap.flower.refusal import RefusalError
+from veilmap.foreign_arrays import is_real
+from veilmap.maps.families import MAP_FAMILIES, MissingMap
+from veilmap.wording import listed
 
 ARRAYS, CONFIG, METRICS = "arrays", "config", "metrics"
-WEIGHTS, CAMPAIGN, ROUND, N, WHY = "weights", "campaign", "server-round", "num-examples", "why"
+CAMPAIGN, ROUND, N, WHY = "campaign", "server-round", "num-examples", "why"
 NOTHING = "nothing to send"
 NO_ANSWER = "no answer in time"
 _LONGEST = 500
 
 
-def weights_record(weights: Floats) -> ArrayRecord:
-    """The weights as one flat vector, as in ``model``."""
-    return array_record(WEIGHTS, weights)
+def array_record(arrays: Arrays) -> ArrayRecord:
+    """Arrays under their names."""
+    return ArrayRecord({name: Array(values) for name, values in arrays.items()})
 
 
-def array_record(name: str, values: NDArray[Any]) -> ArrayRecord:
-    """One array under its name."""
-    return ArrayRecord({name: Array(values)})
-
-
-def weights_of(record: ArrayRecord) -> Floats:
-    """What ``weights_record`` packed.
+def arrays_of(record: ArrayRecord) -> Arrays:
+    """What ``array_record`` packed.
 
     Flower unpacks with numpy, without pickle; missing data are an error.
     """
-    values = record[WEIGHTS].numpy()
-    # An npz archive is not an array.
-    if not isinstance(values, np.ndarray) or values.dtype != np.float32:
-        raise TypeError("weights that are not float32")
-    return values
+    arrays: dict[str, NDArray[Any]] = {name: each.numpy() for name, each in record.items()}
+    for name, values in arrays.items():
+        if not is_real(values):  # an npz archive is not even an array
+            raise TypeError(f"{name} that are not real numbers")
+    return arrays
 
 
 def ask(request: Request) -> RecordDict:
     """A request as a record."""
     config = ConfigRecord({CAMPAIGN: request.campaign.text, ROUND: request.t})
-    return RecordDict({ARRAYS: weights_record(request.weights), CONFIG: config})
+    return RecordDict({ARRAYS: array_record(request.state), CONFIG: config})
 
 
 def request_of(content: RecordDict) -> Request:
-    """The request in a message; a malformed one is an error."""
+    """The request in a message; a malformed one is an error.
+
+    Raises:
+        RefusalError: it is for a map that this node does not know.
+    """
     try:
-        config, weights = content[CONFIG], weights_of(content[ARRAYS])  # type: ignore[arg-type]
+        config, arrays = content[CONFIG], arrays_of(content[ARRAYS])  # type: ignore[arg-type]
         campaign, t = Campaign.of_text(str(config[CAMPAIGN])), int(config[ROUND])  # type: ignore
+        if isinstance(campaign.map, MissingMap):
+            known = listed(list(MAP_FAMILIES.own))
+            raise RefusalError(f"makes the maps {known}, not {shown(campaign.map.called)}")
+        state = campaign.exchange.state(arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"this is not a request of a campaign ({shown(error)})") from None
-    if weights.shape != (campaign.network.size,) or not np.isfinite(weights).all():
-        raise UserError(
-            f"the request has weights of shape {weights.shape}; they must be finite and "
-            f"{campaign.network.size:,}"
-        )
     if not 1 <= t <= campaign.rounds:
         raise UserError(f"the request is for round {t} of {campaign.rounds}")
-    return Request(campaign, t, weights)
+    return Request(campaign, t, state)
 
 
-def reply(update: Update | None) -> RecordDict:
+def reply(update: Update | None, exchange: Exchange) -> RecordDict:
     """The answer: an update, or nothing."""
     if update is None:
         return refusal(NOTHING)
-    metrics = MetricRecord({N: update.n})
-    return RecordDict({ARRAYS: weights_record(update.weights), METRICS: metrics})
+    content = RecordDict({ARRAYS: array_record(update.message)})
+    if exchange.sends_n:
+        content[METRICS] = MetricRecord({N: update.n})
+    return content
 
 
-def unpack(message: Message) -> Update | str:
-    """The update of a reply, or why there is none."""
+def unpack(message: Message, exchange: Exchange) -> Update | str:
+    """The update of a reply, or why there is none; of a message sent without n, n is 0."""
     try:
         if message.has_error():
             return f"no answer ({in_a_line(message.error.reason)})"
         why = why_not(message.content)
         if why is not None:
             return why
-        weights = weights_of(message.content.array_records[ARRAYS])
-        n = message.content.metric_records[METRICS][N]
-        return Update(weights, n) if isinstance(n, int) else f"{shown(n)} points"
+        sent = exchange.message(arrays_of(message.content.array_records[ARRAYS]))
+        n = message.content.metric_records[METRICS][N] if exchange.sends_n else 0
+        return Update(sent, n) if isinstance(n, int) else f"{shown(n)} points"
     except Exception as error:  # a malformed message must not end the run
         return f"malformed reply ({shown(error)})"
 

@@ -8,18 +8,19 @@ from typing import Literal
 from veilmap.defences.combinations import combination_faults
 from veilmap.defences.declarations import acts_on_points, covers_positions, fixed_size, mu_of
 from veilmap.defences.gaussian import delta_faults, epsilon_of
-from veilmap.defences.step import Step
-from veilmap.errors import Checked, UserError, fault_of, out_of_range, too_low
-from veilmap.federation.plan import SCHEMES, Training
+from veilmap.defences.step import Step, UpdateStep
+from veilmap.errors import Checked, UserError, fault_of, not_among, out_of_range, too_low
+from veilmap.federation.plan import SCHEMES, Training, family_faults
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.secure.roster import FEWEST
+from veilmap.maps.families import MAP_FAMILIES
 from veilmap.rounds import parse_interval
 from veilmap.study.protection import Protection
 
 PAPERS_LEARNING_RATE = 1e-5  # of FedAvg
 # More than any study uses, and few enough for a phone.
 MOST_EPOCHS = 1000
-MOST_WEIGHTS = 2_000_000
+MOST_NUMBERS = 2_000_000  # 16 MB in a secure sum; a proxy takes 32 MiB
 LIKELY_DBM = (-140.0, -40.0)
 DEFAULT_DEFENCE = ("farthest:eps_m=50,num=20",)
 
@@ -32,7 +33,9 @@ class Minimum(Checked):
         defence: steps that are always taken, with these settings. Of the steps that a server
             proposes, noise on the update is taken too; steps on points only if the node has none
             of its own, because two selections in a row may leave a single true point.
-        epochs: minimum of E.
+        maps: the kinds of map that it takes part in; a kriging message names squares, which the
+            server reads off unless it sees sums only.
+        epochs: minimum of E; like B and η of the network, for other maps train nothing.
         batch_size: maximum of B.
         learning_rate: minimum of η: many tiny steps are like one large step, which FedAvg's
             averaging is meant to prevent.
@@ -50,6 +53,7 @@ class Minimum(Checked):
     """
 
     defence: tuple[str, ...] = DEFAULT_DEFENCE
+    maps: tuple[str, ...] = tuple(MAP_FAMILIES.own)
     epochs: int = SCHEMES["fedavg"]["epochs"]
     batch_size: int | Literal["inf"] = SCHEMES["fedavg"]["batch_size"]
     learning_rate: float = PAPERS_LEARNING_RATE
@@ -72,6 +76,8 @@ class Minimum(Checked):
         if self.epsilon is not None and not 0 < self.epsilon < inf:
             yield out_of_range("minimum.epsilon", "above 0", self.epsilon)
         yield from delta_faults(self.delta)
+        for name in self.maps or ("",):
+            yield from not_among("map of minimum.maps", name, MAP_FAMILIES.own)
         yield from fault_of(parse_interval, self.interval)
         yield from fault_of(Protection, self.defence)
 
@@ -111,6 +117,8 @@ class Minimum(Checked):
 
         The server reads these texts, so they reveal the node's requirements and nothing else.
         """
+        if campaign.map.name not in self.maps:
+            yield f"takes part in maps of the kind {' or '.join(self.maps)} only"
         if campaign.interval_s < parse_interval(self.interval):
             yield f"rounds of {campaign.interval_s:g} s are shorter than {self.interval}"
         if self.centred and not LIKELY_DBM[0] <= campaign.label_offset_dbm <= LIKELY_DBM[1]:
@@ -118,12 +126,18 @@ class Minimum(Checked):
             yield f"learns deviations from a mean of {low:g} to {high:g} dBm only"
         if campaign.training.epochs > MOST_EPOCHS:
             yield f"trains for {MOST_EPOCHS:,} epochs at most"
-        if campaign.network.size > MOST_WEIGHTS:
-            yield f"trains networks of {MOST_WEIGHTS:,} weights at most"
+        if campaign.exchange.length > MOST_NUMBERS:
+            yield f"sends messages of {MOST_NUMBERS:,} numbers at most"
         if campaign.training.cumulative and not self.cumulative:
             yield "does not train on earlier rounds again"
         if self.secure_aggregation and not campaign.secure_aggregation:
             yield "answers only under secure aggregation"
+
+    def unfit_steps(self, campaign: Campaign, steps: Sequence[Step]) -> Iterator[str]:
+        """Why steps that the node always takes do not go with the kind of map."""
+        if any(family_faults(campaign.map, campaign.training, steps)):
+            needed = ", ".join(step.name for step in steps if isinstance(step, UpdateStep))
+            yield f"sends nothing without {needed}, which the map {campaign.map.name} cannot follow"
 
     def overspends(self, steps: Sequence[Step], spent_mu: float) -> Iterator[str]:
         """Why one more update by these steps would exceed the budget.

@@ -11,16 +11,16 @@ from flwr.app import Context
 from veilmap.defences.defence import Defence
 from veilmap.defences.memory import NEW
 from veilmap.defences.step import Step
-from veilmap.federation.map_family import WEIGHTS
-from veilmap.federation.phone import answer, wait
+from veilmap.federation.map_family import Arrays
+from veilmap.federation.phone import answer, apply_update_defences, wait
 from veilmap.federation.plan import Plan
 from veilmap.flower.campaign import Campaign
+from veilmap.flower.exchange import Update
 from veilmap.flower.ledger import Ledger, LedgerEntry, entry_of
 from veilmap.flower.minimum import Minimum, mu_of_update
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.refusal import RefusalError
 from veilmap.flower.secure.stages import Stage
-from veilmap.model.network import Floats
 from veilmap.model.threads import one_thread
 from veilmap.strategy import as_text
 from veilmap.study.protection import Protection
@@ -28,19 +28,11 @@ from veilmap.study.protection import Protection
 
 @dataclass(frozen=True)
 class Request:
-    """Round t of a campaign, from w_{t-1}."""
+    """Round t of a campaign, and what its nodes get of the server's state, such as w_{t-1}."""
 
     campaign: Campaign
     t: int
-    weights: Floats
-
-
-@dataclass(frozen=True)
-class Update:
-    """All that a node sends: w_t^k and n_t^k."""
-
-    weights: Floats
-    n: int
+    state: Arrays
 
 
 class StageStorage(Protocol):
@@ -78,7 +70,10 @@ def steps_for(request: Request, minimum: Minimum, ledger: Ledger, now_s: float) 
     """
     steps = minimum.steps(Protection(request.campaign.defence).steps)
     entry = _entry(request, minimum, steps)
-    objections = list(minimum.objections(request.campaign))
+    objections = [
+        *minimum.objections(request.campaign),
+        *minimum.unfit_steps(request.campaign, steps),
+    ]
     if now_s < request.campaign.start_s(request.t + 1):
         # An unfinished round would be answered repeatedly, each time with newer points.
         objections.append("answers when a round is over")
@@ -125,24 +120,23 @@ def _again(request: Request) -> bool:
 def _trained(
     plan: Plan, request: Request, rounds: OwnRounds, user: str, fewest: int
 ) -> Update | None:
-    weights, t = request.weights, request.t
+    t = request.t
     with one_thread():
         memory = NEW
         # What the steps learned in earlier rounds is learned again: each message is a new process.
         for earlier in sorted(number for number in rounds if number < t):
             memory = wait(plan, rounds[earlier], user, earlier, memory)
-        done = answer(plan, {WEIGHTS: weights}, rounds[t], user, t, memory)
+        done = answer(plan, request.state, rounds[t], user, t, memory)
     if done.message is None or done.n < fewest:
         return None
-    after = done.message[WEIGHTS]
-    if np.isfinite(after).all():
-        return Update(after, done.n)
+    if all(np.isfinite(values).all() for values in done.message.values()):
+        return Update(done.message, done.n)
     # Weights can be crafted such that training overflows if the user was beyond some line: then
     # "not finite" would be an answer without noise. With dp a zero is sent under the noise.
-    hidden, reports = plan.defence.update(np.zeros_like(weights), done.n, plan.turn(user, t))
-    return Update(weights + hidden, done.n) if reports else None
+    hidden, reports = apply_update_defences(plan, request.state, request.state, done.n, user, t)
+    return Update(hidden, done.n) if reports else None
 
 
 def _entry(request: Request, minimum: Minimum, steps: Sequence[Step]) -> LedgerEntry:
     how = [*map(as_text, steps), repr(minimum.training(request.campaign.training))]
-    return entry_of(request.campaign, request.t, request.weights, how, mu_of_update(steps))
+    return entry_of(request.campaign, request.t, request.state, how, mu_of_update(steps))

@@ -34,7 +34,7 @@ def _plain(message: Message, context: Context, node: ClientNode) -> RecordDict:
     request = request_of(message.content)
     if request.campaign.secure_aggregation:
         raise RefusalError("the campaign promises sums, and this request is for a single update")
-    return reply(node.answer(request))
+    return reply(node.answer(request), request.campaign.exchange)
 
 
 def _discreet(

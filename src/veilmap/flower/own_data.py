@@ -19,10 +19,11 @@ OwnRounds = Mapping[int, LocalData]  # the training data of each round, by t
 
 def own_rounds(data: Measurements, user: str, campaign: Campaign) -> OwnRounds:
     """D_t^k of all rounds in which user k measured the cell; under cumulative training, up to t."""
+    # Before the cell is looked up: who refuses must not show who measured it.
+    _refuse_strange(data.projection.epsg, campaign.epsg)
     mine = data.keep((pl.col("user") == user) & (pl.col("cell") == campaign.cell))
     if not len(mine):
         return {}
-    _refuse_strange(mine.projection.epsg, campaign.epsg)
     placed = mine.projected(campaign.projection)
     rounds = cut_from(placed, campaign.interval_s, campaign.first_s)
     theirs = tuple(this for this in rounds if 1 <= this.number <= campaign.rounds)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from flwr.app import Context
+from flwr.app import ArrayRecord, Context
 from flwr.serverapp import Grid, ServerApp
 
 from veilmap.errors import UserError, shown
@@ -12,7 +12,6 @@ from veilmap.federation.evaluation import Evaluation
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.machines.private_files import held_privately
-from veilmap.flower.messages import weights_record
 from veilmap.flower.strategy import Assignment, SignalMapStrategy
 from veilmap.flower.sum_strategy import SecureStrategy
 from veilmap.rounds import pooled
@@ -47,7 +46,7 @@ def carry_out(
         kind = SecureStrategy if campaign.secure_aggregation else SignalMapStrategy
         kind(journal, assignment, name_of, test).start(
             grid,
-            weights_record(journal.weights),
+            ArrayRecord(),  # the strategy takes the map from the journal
             num_rounds=campaign.rounds - journal.done,
             timeout=assignment.timeout_s,
         )

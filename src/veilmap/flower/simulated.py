@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from flwr.app import ConfigRecord, Context
 
 from veilmap.errors import UserError
-from veilmap.federation.map_family import dense_network
 from veilmap.flower.campaign import Campaign
+from veilmap.flower.exchange import Update
 from veilmap.flower.ledger import Ledger
 from veilmap.flower.minimum import Minimum
-from veilmap.flower.node import Request, Update, respond, steps_for
+from veilmap.flower.node import Request, respond, steps_for
 from veilmap.flower.own_data import OwnRounds
 from veilmap.flower.secure.stages import Stage, from_record, to_record
 from veilmap.flower.sum_messages import SECURE
-from veilmap.model.network import Network
 from veilmap.rounds import parse_interval
 from veilmap.study.prepare import Prepared
 
@@ -41,7 +40,6 @@ def campaign_of(prepared: Prepared) -> Campaign:
             "nodes have no sample and no mean of all users' data; take --scaler area, and of "
             "defences learns_from=past"
         )
-    network = dense_network(prepared.plan.map)
     first, last = prepared.rounds[0], prepared.rounds[-1]
     interval_s = parse_interval(prepared.settings.task.interval)
     return Campaign(
@@ -52,7 +50,7 @@ def campaign_of(prepared: Prepared) -> Campaign:
         first_s=first.start_s - (first.number - 1) * interval_s,
         rounds=last.number,
         label_offset_dbm=prepared.plan.label_offset_dbm,
-        network=Network(**vars(network)),
+        map=prepared.plan.map,
         training=prepared.plan.training,
         seed=prepared.plan.seed,
     )

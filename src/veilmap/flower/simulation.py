@@ -16,7 +16,6 @@ from flwr.simulation import run_simulation
 
 from veilmap.errors import UserError
 from veilmap.federation.evaluation import Evaluation
-from veilmap.federation.update_validation import usual_norm
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.journal import Journal
 from veilmap.flower.messages import CONFIG, messages
@@ -56,7 +55,7 @@ def simulate(
         str(out),
         nodes=len(prepared.users),
         timeout_s=timeout_s,
-        most_norm=usual_norm(campaign.network, prepared.settings.protection.steps),
+        most_norm=campaign.exchange.most_norm(None, prepared.settings.protection.steps),
         most_points=sys.maxsize,
     )
     finished: list[Journal] = []

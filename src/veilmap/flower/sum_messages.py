@@ -7,6 +7,7 @@ from typing import cast
 from flwr.app import ConfigRecord, MessageType, RecordDict
 
 from veilmap.errors import shown
+from veilmap.flower.exchange import fingerprint
 from veilmap.flower.node import Request
 from veilmap.flower.secure.round_error import RoundError
 from veilmap.flower.secure.rows import pack, unpack
@@ -40,7 +41,7 @@ def threshold_of(content: RecordDict) -> int:
 
 
 def names_round(request: Request) -> bytes:
-    """The campaign, the round and its weights, to which server and nodes bind all keys."""
+    """The campaign, the round and its state, to which server and nodes bind all keys."""
     digest = hashlib.sha256(f"{request.campaign.text}, round {request.t}".encode())
-    digest.update(request.weights.tobytes())
+    digest.update(fingerprint(request.state))
     return digest.digest()

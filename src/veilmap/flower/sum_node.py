@@ -3,9 +3,8 @@
 from flwr.app import Context, Message, RecordDict
 
 from veilmap.flower.messages import ARRAYS, array_record, request_of
-from veilmap.flower.node import ClientNode, StageStorage, Update
+from veilmap.flower.node import ClientNode, StageStorage
 from veilmap.flower.refusal import RefusalError
-from veilmap.flower.secure.encoding import encode
 from veilmap.flower.secure.keys import PublicKeys
 from veilmap.flower.secure.participant import advertise, mask, share, unmask
 from veilmap.flower.secure.round_error import RoundError
@@ -46,10 +45,10 @@ def on_mask(message: Message, context: Context, node: ClientNode) -> RecordDict:
         before = _kept(storage)
         if not isinstance(before, Shared) or before.roster.context != names_round(request):
             raise RoundError("the request is not the one that this sum began with")
-        sent = node.answer(request) or Update(request.weights, 0)
-        stage, masked = mask(before, encode(sent.weights - request.weights, sent.n), sealed)
+        vector = request.campaign.exchange.vector(request.state, node.answer(request))
+        stage, masked = mask(before, vector, sealed)
         storage.write(stage)
-    return RecordDict({ARRAYS: array_record(MASKED, masked)})
+    return RecordDict({ARRAYS: array_record({MASKED: masked})})
 
 
 def on_unmask(message: Message, context: Context, node: ClientNode) -> RecordDict:

@@ -46,6 +46,7 @@ class SecureRound:
         self._roster: Roster | None = None
         self._shared: frozenset[int] = frozenset()
         self.left_out: dict[int, str] = {}
+        self.added = 0  # how many vectors the sum is of
 
     def begin(self, nodes: Iterable[int]) -> list[Message]:
         """Steps 1 and 2, and the messages of step 3: the request with what was sealed for each."""
@@ -68,10 +69,11 @@ class SecureRound:
         """Step 4, from the masked vectors of step 3 to their sum."""
         if self._roster is None:
             raise RoundError("too few nodes began this round")
-        length = self._request.campaign.network.size + 1
+        length = self._request.campaign.exchange.length
         vectors = self._answers(replies, self._shared)
         masked = self._read(vectors, lambda _, content: _vector(length, content))
         self._roster.check_enough(masked, "the list of masked vectors")
+        self.added = len(masked)
         stayed = rows_record(dict.fromkeys(masked, b""))
         sizes = {node: SEED_BYTES if node in masked else KEY_BYTES for node in self._shared}
         answered = self._exchange(UNMASK, dict.fromkeys(masked, stayed))

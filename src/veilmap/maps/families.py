@@ -54,6 +54,19 @@ def map_of_record(record: object) -> MapFamily:
     return checked_map(parse(MAP_FAMILIES.class_of(name), settings, f"map {shown(name)}"))
 
 
+def own_map_of_record(record: object) -> MapFamily:
+    """As ``map_of_record``, but of other packages' families it imports none."""
+    name = record.get("name") if isinstance(record, Mapping) else None
+    if isinstance(record, Mapping) and isinstance(name, str) and name not in MAP_FAMILIES.own:
+        return MissingMap(name, {key: record[key] for key in record if key != "name"})
+    return map_of_record(record)
+
+
+def is_own(family: MapFamily) -> bool:
+    """Whether it is one of our families, which all sides have."""
+    return type(family) in MAP_FAMILIES.own.values()
+
+
 def map_of_file(recorded: MapFamily, given: object | None) -> MapFamily:
     """The family of a run's files, or the same as the object that a caller gives for it."""
     if given is None:

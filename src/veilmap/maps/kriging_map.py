@@ -112,9 +112,13 @@ class KrigingMap(Checked):
         """Why a message cannot be added up; None if it can."""
         return self._codec(plan.area).fault(message, self.most_squares)
 
+    def sum_fault(self, plan: Plan, total: Arrays, messages: int) -> str | None:
+        """Why arrays cannot be the sum of so many messages; None if they can."""
+        return self._codec(plan.area).sum_fault(total, messages, self.most_squares)
+
     def told(self, plan: Plan, message: Arrays) -> int:
         """The number of squares that the message names, which stands for n."""
-        return len(self.visits(plan.area, message))
+        return int(self.visits(plan.area, message).k.sum())
 
     def added(self, area: Area, messages: Iterable[Arrays]) -> Arrays:
         """The sums of one round, over all squares."""

@@ -38,6 +38,11 @@ class Visits:
         return len(self.squares)
 
     @classmethod
+    def none(cls) -> "Visits":
+        """Of no square."""
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+    @classmethod
     def of(
         cls, grid: SquareGrid, xy_m: NDArray[np.float64], deviation_db: NDArray[np.float64]
     ) -> "Visits":
@@ -108,6 +113,33 @@ class SquareCodec:
             return f"{counted(len(visits), 'square')}, and at most {most:,} are taken"
         if len(visits) and (most_db := float(np.abs(visits.signal_db).max())) > MOST_DB:
             return f"a signal {most_db:,.0f} dB from the offset, and {MOST_DB:g} dB are taken"
+        return self._type_fault(message)
+
+    def sum_fault(self, total: Arrays, messages: int, most: int | None) -> str | None:
+        """Why k and S over all squares cannot be the sum of so many messages; None if they can."""
+        k, signal_db = total[VISITED], total[SIGNAL]
+        added = f"a sum of {counted(messages, 'message')}"
+        other = k[(k != np.rint(k)) | (k < 0) | (k > messages)]
+        if len(other):
+            return f"k = {other[0]:g} for a square in {added}"
+        if signal_db[k == 0].any():
+            return "a signal for a square that was not visited"
+        if (np.abs(signal_db) > MOST_DB * k).any():
+            return f"a signal more than {MOST_DB:g} dB from the offset"
+        if (signal_db != np.rint(signal_db / STEP_DB) * STEP_DB).any():
+            return f"a signal that is no multiple of {STEP_DB:g} dB"
+        if most is not None and k.sum() > most * messages:
+            return (
+                f"{counted(int(k.sum()), 'visit')} in {added}, and at most {most:,} each are taken"
+            )
+        return None
+
+    def _type_fault(self, message: Arrays) -> str | None:
+        """Values of other types would be read differently once they stand beside the others'."""
+        honest = self.message(Visits.none())
+        for name, values in message.items():
+            if values.dtype != (wanted := honest[name].dtype):
+                return f"{name} of type {values.dtype}, and {wanted} is taken"
         return None
 
     def _array_fault(self, message: Arrays) -> str | None:

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from veilmap.errors import UserError
-from veilmap.flower.secure.encoding import LIMIT, MOST_NODES, SCALE, decode, encode
+from veilmap.flower.secure.encoding import (
+    LIMIT,
+    MOST_NODES,
+    SCALE,
+    decode,
+    encode,
+    fixed_point,
+    real_numbers,
+)
 from veilmap.flower.secure.round_error import RoundError
 
 LARGEST = LIMIT / SCALE / 1024
@@ -38,6 +46,19 @@ def test_two_to_the_16_of_the_largest_updates_do_not_overflow():
         encoded = encode(np.array([update], np.float32), 1)
         mean, n = decode(encoded * np.uint64(MOST_NODES))
         assert (mean[0], n) == (update, MOST_NODES)
+
+
+@given(arrays(np.int64, (20, 5), elements=st.integers(-255 * 128, 255 * 128)))
+def test_sums_of_signals_in_steps_of_a_128th_of_a_db_are_exact(steps):
+    """What kriging maps send; 7 of the 24 binary places."""
+    total = np.sum([fixed_point(each / 128, "signals", "them") for each in steps], axis=0)
+    assert (real_numbers(total.astype(np.uint64)) == steps.sum(axis=0) / 128).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -LIMIT / SCALE])
+def test_a_number_that_no_sum_can_carry_is_refused(value):
+    with pytest.raises(UserError, match=r"a signal must be below 8388608 .*\(lower the rest\)"):
+        fixed_point(np.array([1.0, value]), "a signal", "the rest")
 
 
 def test_a_phone_without_data_changes_neither_mean_nor_count():

@@ -32,7 +32,7 @@ def _announce(settings: NodeFile) -> None:
     steps = ", then ".join(least.defence) or "none"
     say(f"data       {counted(len(data), 'measurement')} of user {user}")
     averaging = f"E ≥ {least.epochs}, B ≤ {least.batch_size}, η ≥ {least.learning_rate:g}"
-    say(f"always     {averaging}; defence: {steps}")
+    say(f"always     defence: {steps}; of a network {averaging}")
     say(
         f"only       rounds of at least {least.interval}, "
         f"with at least {counted(least.points, 'point')}"

@@ -11,23 +11,24 @@ from rich.table import Table
 from veilmap.cli.console import say, stderr, stdout, table
 from veilmap.cli.interrupts import INTERRUPTED
 from veilmap.cli.options import (
+    KrigingOptions,
     NetworkOptions,
-    NetworkTaskOptions,
     ProtectionOptions,
+    TaskOptions,
     TrainingOptions,
 )
-from veilmap.errors import UserError
+from veilmap.errors import UserError, refuse
 from veilmap.federation.plan import Training
-from veilmap.federation.update_validation import usual_norm
 from veilmap.flower.asking import campaign_for
 from veilmap.flower.campaign import Campaign
 from veilmap.flower.machines.server_folder import ServerFolder
 from veilmap.flower.operating import operate
 from veilmap.flower.strategy import Assignment
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.model.network import Network
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import NetworkTask, RunSettings
+from veilmap.study.settings import RunSettings, Task, unused_settings
 
 
 def run_(
@@ -44,12 +45,13 @@ def run_(
     test: Path | None = None,
     config: Path | None = None,
     model: Path | None = None,
-    task: NetworkTaskOptions = NetworkTask(),
+    task: TaskOptions = Task(),
+    kriging: KrigingOptions = KrigingMap(),
     training: TrainingOptions = Training(),
     protection: ProtectionOptions = Protection(),
     network: NetworkOptions = Network(),
 ) -> None:
-    """Train one cell's map with the nodes of a server, round by round.
+    """Make one cell's map with the nodes of a server, round by round.
 
     A round is requested when its interval is over. Rerun the command to resume an interrupted run.
     The server has no data, so --cell, --area and --label-offset must be given.
@@ -63,14 +65,17 @@ def run_(
         nodes: number of connected nodes that a round waits for.
         sum_of: smallest number of nodes in a secure sum.
         timeout: how long a round waits for answers, in seconds.
-        most_norm: the largest norm of an accepted update; by default 100 plus what the noise of a
-            proposed dp adds.
+        most_norm: the largest norm of an accepted update of a network; by default 100 plus what the
+            noise of a proposed dp adds.
         test: the operator's own measurements, for the RMSE after each round.
         config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
     RunFolder(out).refuse_finished(way_out="")
-    settings = RunSettings(task=task, model=network, training=training, protection=protection)
+    settings = RunSettings(
+        task=task, kriging=kriging, model=network, training=training, protection=protection
+    )
+    refuse(unused_settings(settings))
     campaign = campaign_for(
         settings, first=first, rounds=rounds, secure_aggregation=secure_aggregation
     )
@@ -81,9 +86,7 @@ def run_(
         nodes=max(nodes, sum_of) if secure_aggregation else nodes,
         sum_of=sum_of,
         timeout_s=timeout,
-        most_norm=usual_norm(campaign.network, protection.steps)
-        if most_norm is None
-        else most_norm,
+        most_norm=campaign.exchange.most_norm(most_norm, protection.steps),
         test=str(test.resolve()) if test else "",
     )
     try:
@@ -97,7 +100,7 @@ def run_(
 def _conclude(out: Path, campaign: Campaign) -> None:
     results = json.loads(RunFolder(out).results.read_bytes())
     stdout.print()
-    stdout.print(_rounds(results["history"], campaign.secure_aggregation))
+    stdout.print(_rounds(results["history"], campaign))
     say("\nwhat the server saw")
     for sentence in results["server_sees"]:
         say(f"  - {sentence}")
@@ -111,8 +114,9 @@ def _conclude(out: Path, campaign: Campaign) -> None:
     say(f"what the updates gave away: veilmap attack {folder} --data MEASUREMENTS")
 
 
-def _rounds(history: list[dict[str, Any]], secure: bool) -> Table:
-    rows = table(None, "round", "nodes asked", "sent", "points", "RMSE dB", left=0)
+def _rounds(history: list[dict[str, Any]], campaign: Campaign) -> Table:
+    secure, counts = campaign.secure_aggregation, f"{campaign.exchange.counts}s"
+    rows = table(None, "round", "nodes asked", "sent", counts, "RMSE dB", left=0)
     for each in history:
         rmse = "-" if each["rmse_db"] is None else f"{each['rmse_db']:.2f}"
         sent = "sum" if secure and each["users"] else str(len(each["users"]))

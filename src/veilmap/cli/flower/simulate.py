@@ -8,20 +8,23 @@ from veilmap.cli.console import say
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.options import (
+    KrigingOptions,
     NetworkOptions,
-    NetworkTaskOptions,
     ProtectionOptions,
+    TaskOptions,
     TestOptions,
     TrainingOptions,
 )
+from veilmap.errors import refuse
 from veilmap.federation.plan import Training
 from veilmap.flower.simulation import simulate
+from veilmap.maps.kriging_map import KrigingMap
 from veilmap.model.network import Network
 from veilmap.rounds import Split
 from veilmap.study.prepare import prepare
 from veilmap.study.protection import Protection
 from veilmap.study.run_folder import RunFolder
-from veilmap.study.settings import NetworkTask, RunSettings
+from veilmap.study.settings import RunSettings, Task, unused_settings
 from veilmap.wording import counted
 
 
@@ -34,7 +37,8 @@ def simulate_(
     secure_aggregation: bool = False,
     config: Path | None = None,
     model: Path | None = None,
-    task: NetworkTaskOptions = NetworkTask(),
+    task: TaskOptions = Task(),
+    kriging: KrigingOptions = KrigingMap(),
     training: TrainingOptions = Training(),
     protection: ProtectionOptions = Protection(),
     test: TestOptions = Split(),
@@ -55,12 +59,11 @@ def simulate_(
         config: settings file (TOML); options on the command line override it.
         model: settings file that "veilmap tune" wrote.
     """
+    settings = RunSettings(task, test, kriging, network, training, protection)
+    refuse(unused_settings(settings))
     RunFolder(out).refuse_finished(way_out="")
     measurements = read_and_say(data, source.columns, source.reading)
-    prepared = prepare(
-        measurements,
-        RunSettings(task, test, model=network, training=training, protection=protection),
-    )
+    prepared = prepare(measurements, settings)
     say(
         f"{counted(len(prepared.users), 'node')}, {counted(len(prepared.rounds), 'round')}; "
         "starting Ray takes some seconds"

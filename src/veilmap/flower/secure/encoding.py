@@ -19,6 +19,25 @@ LIMIT = 2.0**63 / MOST_NODES
 MOST_POINTS = 2**31
 
 
+def fixed_point(values: NDArray[np.float64], what: str, cause: str) -> Words:
+    """Numbers in fixed point with 24 binary places; multiples of 2⁻²⁴ are exact.
+
+    Raises:
+        UserError: they are too large; ``what`` they are, and the ``cause`` to lower.
+    """
+    fixed = np.rint(values * SCALE)
+    worst = np.max(np.abs(fixed), initial=0.0)
+    if not worst < LIMIT:
+        demand = f"below {LIMIT / SCALE:.0f} in every coordinate (lower {cause})"
+        raise out_of_range(what, demand, float(worst / SCALE))
+    return fixed.astype(np.int64).view(np.uint64)
+
+
+def real_numbers(total: Words) -> NDArray[np.float64]:
+    """A sum of what ``fixed_point`` gave."""
+    return total.view(np.int64) / SCALE
+
+
 def encode(update: NDArray[np.float32], n: int) -> Words:
     """n_k Δ_k in fixed point with 24 binary places, and n_k as the last element.
 
@@ -26,12 +45,8 @@ def encode(update: NDArray[np.float32], n: int) -> Words:
     learn who measured.
     """
     refuse(_faults(update, n))
-    fixed = np.rint(update.astype(np.float64) * n * SCALE)
-    worst = np.max(np.abs(fixed), initial=0.0)
-    if worst >= LIMIT:
-        demand = f"below {LIMIT / SCALE:.0f} in every coordinate (lower the learning rate)"
-        raise out_of_range("n times the update", demand, float(worst / SCALE))
-    return np.append(fixed.astype(np.int64), np.int64(n)).view(np.uint64)
+    fixed = fixed_point(update.astype(np.float64) * n, "n times the update", "the learning rate")
+    return np.append(fixed, np.uint64(n))
 
 
 def decode(total: Words) -> tuple[NDArray[np.float64], int]:
@@ -45,7 +60,7 @@ def decode(total: Words) -> tuple[NDArray[np.float64], int]:
         raise RoundError(
             f"the sum claims {n} points; masks are left in it, so a node's share is wrong"
         )
-    return total[:-1].view(np.int64) / SCALE / max(n, 1), n
+    return real_numbers(total[:-1]) / max(n, 1), n
 
 
 def _faults(update: NDArray[np.float32], n: int) -> Iterator[UserError]:
