@@ -84,6 +84,24 @@ def test_messages_of_different_lengths_and_types_are_read_back_as_they_were(tmp_
             assert one.message[name].tolist() == values.tolist()
     (alone,) = Transcript(tmp_path).of_user("u2")
     assert alone.message["signal_db"].tolist() == [5]
+    # Lists of different lengths share a file, other types have one of their own.
+    assert len(list(tmp_path.glob("round-*"))) == 2
+
+
+@pytest.mark.parametrize("lengths", [[1], [1, -1], [1, 3]])
+def test_lengths_that_do_not_fit_are_refused(tmp_path, lengths):
+    family = KrigingMap(layout="sparse")
+    lists = [{"squares": np.arange(k), "signal_db": np.zeros(k)} for k in (1, 2)]
+    seen = [Observation(1, f"u{k}", {}, sent, k, 0.0) for k, sent in enumerate(lists)]
+    write(tmp_path, seen, Header(family, KNOWN))
+    (part,) = tmp_path.glob("round-*")
+    with safe_open(part, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        facts = json.loads(file.metadata()["observations"])
+    facts["lengths"]["squares"] = lengths
+    part.write_bytes(transcript.save(tensors, {"observations": json.dumps(facts)}))
+    with pytest.raises(UserError, match=r"has lengths|holds arrays of shapes"):
+        list(Transcript(tmp_path))
 
 
 def test_the_first_version_is_still_read(tmp_path):

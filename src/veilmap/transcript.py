@@ -8,13 +8,15 @@ which knew weights alone, is still read.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import PlainValidator
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
@@ -69,7 +71,7 @@ class TranscriptWriter:
                     f"{observation.round}; the map has {self._shapes}"
                 )
         if self._waiting and _kinds(observation) != _kinds(self._waiting[0]):
-            self._write_part()  # a file has one row of each array for each user
+            self._write_part()  # a file has arrays of one kind
         self._waiting.append(observation)
         if len(self._waiting) == OBSERVATIONS_PER_FILE:
             self._write_part()
@@ -160,12 +162,22 @@ def _round_files(folder: Path, after: int = 0) -> list[Path]:
 
 @dataclass(frozen=True)
 class PartFacts(Checked):
-    """The metadata of a file."""
+    """The metadata of a file.
+
+    Attributes:
+        round: t.
+        start_s: when it began.
+        users: who sent the messages.
+        n: from how many points, as far as the server is told.
+        lengths: by array, how long it is in each message, where they differ; the messages' arrays
+            then stand one after the other.
+    """
 
     round: int
     start_s: float
     users: tuple[str, ...]
     n: tuple[int, ...]
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def _faults(self) -> Iterator[UserError]:
         if len(self.users) != len(self.n):
@@ -173,6 +185,12 @@ class PartFacts(Checked):
                 f"round {self.round} has {counted(len(self.users), 'user')} but "
                 f"{counted(len(self.n), 'point count')}; give one n per user"
             )
+        for name, own in self.lengths.items():
+            if len(own) != len(self.users) or min(own, default=0) < 0:
+                yield UserError(
+                    f"round {self.round} has lengths {shown(own)} of {name} for "
+                    f"{counted(len(self.users), 'user')}; give one from 0 for each"
+                )
         if self.round < 0 or not np.isfinite(self.start_s):
             yield UserError(
                 f"round {shown(self.round)} begins at {self.start_s}; give a number from 0 and a "
@@ -202,15 +220,23 @@ def _pack(observations: list[Observation]) -> bytes:
             "holds one per round"
         )
     tensors = {_STATE + name: values for name, values in first.state.items()}
+    lengths = {}
     for name in first.message:
-        tensors[_MESSAGE + name] = np.stack([each.message[name] for each in observations])
+        own = [each.message[name] for each in observations]
+        if len({each.shape for each in own}) == 1:
+            tensors[_MESSAGE + name] = np.stack(own)
+        else:
+            tensors[_MESSAGE + name] = np.concatenate(own)
+            lengths[name] = tuple(map(len, own))
     users, n = [each.user for each in observations], [each.n for each in observations]
-    facts = PartFacts(first.round, first.start_s, tuple(users), tuple(n))
+    facts = PartFacts(first.round, first.start_s, tuple(users), tuple(n), lengths)
     return save(tensors, {"observations": json.dumps(asdict(facts))})
 
 
-def _kinds(observation: Observation) -> dict[str, tuple[tuple[int, ...], str]]:
-    return {name: (each.shape, each.dtype.str) for name, each in observation.message.items()}
+def _kinds(observation: Observation) -> dict[str, tuple[int, tuple[int, ...], str]]:
+    """What the arrays of a file have in common: all but their lengths."""
+    message = observation.message
+    return {name: (each.ndim, each.shape[1:], each.dtype.str) for name, each in message.items()}
 
 
 def _same(one: Arrays, other: Arrays) -> bool:
@@ -229,7 +255,7 @@ def _unpack(path: Path, family: MapFamily, wanted: str | None = None) -> Iterato
         names = _checked_names(file, facts, family, path)
         state = {own: file.get_tensor(there) for own, there in names[_STATE].items()}
         messages = {
-            own: file.get_slice(there)[rows[0] : rows[-1] + 1]
+            own: _rows(file.get_slice(there), rows[0], rows[-1] + 1, facts.lengths.get(own))
             for own, there in names[_MESSAGE].items()
         }
     finite = all(np.isfinite(values).all() for values in state.values())
@@ -242,6 +268,17 @@ def _unpack(path: Path, family: MapFamily, wanted: str | None = None) -> Iterato
                 f"{facts.round}; training diverged: lower its learning rate"
             )
         yield Observation(facts.round, user, state, message, n, facts.start_s)
+
+
+def _rows(
+    stored: Any, start: int, end: int, lengths: Sequence[int] | None
+) -> Sequence[NDArray[Any]]:
+    """The array of each message from ``start`` up to ``end``."""
+    if lengths is None:
+        found: NDArray[Any] = stored[start:end]
+        return list(found)
+    edges = [0, *accumulate(lengths)]
+    return [stored[edges[row] : edges[row + 1]] for row in range(start, end)]
 
 
 def _names(file: Any) -> dict[str, dict[str, str]]:
@@ -278,9 +315,13 @@ def _checked_names(
     }
     known, users = _known_shapes(family), len(facts.users)
     state, message = shapes[_STATE], {name: each[1:] for name, each in shapes[_MESSAGE].items()}
-    if known is not None:  # else any shapes, but one row of each array for each user
+    if known is not None:  # else any shapes, but one row of each array for each user, or lengths
         state = message = {name: list(shape) for name, shape in known.items()}
-    wanted = {_STATE: state, _MESSAGE: {name: [users, *shape] for name, shape in message.items()}}
+    rows = {name: sum(facts.lengths[name]) for name in message if name in facts.lengths}
+    wanted = {
+        _STATE: state,
+        _MESSAGE: {name: [rows.get(name, users), *shape] for name, shape in message.items()},
+    }
     if shapes != wanted or not shapes[_MESSAGE]:
         raise UserError(
             f"{path.name} holds arrays of shapes {shapes}, but for "

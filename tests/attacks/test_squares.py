@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from veilmap.attacks.attack import AttackInput, attacked
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.attacks.squares import Squares
+from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Training
 from veilmap.federation.side_knowledge import Header, SideKnowledge
@@ -91,3 +94,11 @@ def test_it_reads_the_kriging_map_alone():
     assert Squares().reads(header_of(make_plan()))
     assert not Squares().reads(network_header())
     assert not Squares.oracle
+
+
+def test_messages_of_another_kind_are_refused():
+    plan = make_plan()
+    (seen,) = seen_of(plan, walks(1, ("a",)), ("a",))
+    other = replace(seen, message={"weights": np.zeros(3)})
+    with pytest.raises(UserError, match="hold weights, and not the squares and signals that the"):
+        found_in(plan, [other])

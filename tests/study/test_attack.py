@@ -413,7 +413,7 @@ def run_of_sums(campus_file, tmp_path_factory) -> Path:
 
 def test_only_an_attack_that_reads_the_map_is_advised(run_of_sums):
     with pytest.raises(
-        UserError, match="map mean: dlg, search, first_layer, heatmap; write an att"
+        UserError, match="map mean: dlg, search, first_layer, heatmap, squares; write an att"
     ):
         attack(run_of_sums, map=Mean())
     with pytest.raises(UserError, match="can read the map mean: dlg; give the object in Python, m"):
@@ -436,10 +436,10 @@ def run_of_squares(campus_file, tmp_path_factory) -> Path:
 
 
 def test_the_visited_squares_are_attacked_and_nothing_else_reads_them(run_of_squares):
-    """By default all are tried; nobody was farther from a place found than half a diagonal."""
+    """By default only what reads a map attacks it; no point is outside the squares found."""
     result = attack(run_of_squares)
     assert list(result.scores) == ["squares"]
-    assert result.unread == METHODS
+    assert result.unread == ()
     side_m = result.header.map.grid(result.area).side_m
     for found in result.found["squares"]:
         away_m = cdist(result.truth[found.round].xy_m, found.cloud.xy_m)

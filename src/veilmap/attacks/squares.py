@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
+from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.maps.kriging_map import KrigingMap
+from veilmap.maps.square_messages import SIGNAL, SQUARES, VISITED
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,12 @@ class Squares:
         before = time.perf_counter()
         assert isinstance(header.map, KrigingMap)  # noqa: S101 - else it is not asked
         area = header.side_knowledge.area
+        if set(observation.message) not in ({VISITED, SIGNAL}, {SQUARES, SIGNAL}):
+            sent = ", ".join(observation.message)
+            raise UserError(
+                f"messages of this transcript hold {sent}, and not the squares and signals "
+                "that the map kriging sends; write the transcript again"
+            )
         visits = header.map.visits(area, observation.message)
         if not len(visits):
             return Reconstruction.nothing(observation)
