@@ -56,7 +56,7 @@ def campus(quick: bool) -> dict:
 
     def whole() -> None:
         # A kernel is fitted once per state, and the next repeat has the same.
-        veilmap.maps.kriging_map._kriged.cache_clear()
+        veilmap.maps.kriging_map._kept.cache_clear()
         *_, last = federate(prepared.plan, prepared.rounds, prepared.users)
         grid = prepared.plan.map.grid(prepared.plan.area)
         verbs.predict(

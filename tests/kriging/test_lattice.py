@@ -93,7 +93,10 @@ def test_between_squares_and_outside_the_grid_it_agrees_too(pattern, kernel):
     # That of the nearest square: at a place itself it differs by what f varies within a square.
     within_db = np.sqrt(2 * (kernel.std_db**2 - kernel.covariance(np.array([SIDE_M / 2]))[0]))
     inside = grid_of(SHAPE).squares(places_m) >= 0
-    assert (np.abs(std_db - dense.predict(places_m)[1])[inside] < within_db).all()
+    true_db = dense.predict(places_m)[1]
+    assert (np.abs(std_db - true_db)[inside] < within_db).all()
+    np.testing.assert_allclose(std_db[~inside], true_db[~inside], rtol=0.06)
+    np.testing.assert_allclose(lattice.mean(places_m), mean_db)
 
 
 @pytest.mark.parametrize("shape", [(1, 300), (300, 1), (1, 2), (1, 1), (3, 50)])
@@ -183,3 +186,12 @@ def test_a_system_without_solution_in_time_is_an_error():
         conjugate_gradients(
             lambda x: np.array([x[1], -x[0]]) + 1e-3 * x, lambda x: x, np.array([1.0, 2.0]), 1e-8
         )
+
+
+def test_all_places_may_lie_outside_and_there_may_be_none():
+    """Far away nothing is known but the mean, and that is known the better the more there is."""
+    lattice, dense = (made("roads", SHAPE, Kernel()) for made in (lattice_of, dense_of))
+    far_m = np.array([[1e7, 1e7], [-1e6, 0.0]])
+    for found, true in zip(lattice.predict(far_m), dense.predict(far_m), strict=True):
+        np.testing.assert_allclose(found, true, rtol=1e-6)
+    assert [len(each) for each in lattice.predict(np.empty((0, 2)))] == [0, 0]

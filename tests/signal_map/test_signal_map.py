@@ -232,7 +232,7 @@ def test_nothing_visited_is_no_data_everywhere(kriged):
     [
         ("visits", np.zeros((8, 3), np.int64), "holds arrays .*, and not .*; fetch it again"),
         ("visits", np.zeros((8, 11 * 401)), "holds arrays .*float64"),
-        ("visits", np.full((8, 11 * 401), -1), "fewer visits than none; fetch it again"),
+        ("visits", np.full((8, 11 * 401), -1), "negative counts of visits; fetch it again"),
         ("extra", np.zeros(1), "holds arrays .*extra"),
     ],
 )

@@ -32,7 +32,7 @@ class Evaluation:
         return self._test.squared_error(self._predicted_dbm(state))
 
     def _predicted_dbm(self, state: Arrays) -> Values:
-        return verbs.predict(self._plan.map, self._plan, state, self._test.xy_m).rsrp_dbm
+        return verbs.signal_dbm(self._plan.map, self._plan, state, self._test.xy_m)
 
 
 def joint_rmse_db(evaluations: Sequence[Evaluation], state: Arrays) -> float:

@@ -100,6 +100,16 @@ class Differentiable(Protocol):
 
 
 @runtime_checkable
+class PredictsSignal(Protocol):
+    """A family that predicts the signal alone at a fraction of what its uncertainty costs."""
+
+    def signal_dbm(
+        self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """As ``predict`` has it."""
+
+
+@runtime_checkable
 class Additive(Protocol):
     """A family whose server only adds messages up.
 

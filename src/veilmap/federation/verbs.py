@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.errors import UserError, shown
-from veilmap.federation.map_family import Arrays, Footing, MapFamily, Prediction, Sent
+from veilmap.federation.map_family import (
+    Arrays,
+    Footing,
+    MapFamily,
+    Prediction,
+    PredictsSignal,
+    Sent,
+)
 from veilmap.federation.plan import Plan
 from veilmap.foreign_arrays import is_real, read_only_for
 from veilmap.local_data import LocalData
@@ -43,6 +50,16 @@ def predict(
     """The map at positions in metres."""
     state, xy_m = read_only_for(family, state), read_only_for(family, xy_m)
     return _prediction(family, len(xy_m), family.predict(footing, state, xy_m))
+
+
+def signal_dbm(
+    family: MapFamily, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The map without its uncertainty, which some families give at a fraction of the time."""
+    if not isinstance(family, PredictsSignal):
+        return predict(family, footing, state, xy_m).rsrp_dbm
+    found = Prediction(family.signal_dbm(footing, read_only_for(family, state), xy_m))
+    return _prediction(family, len(xy_m), found).rsrp_dbm
 
 
 def _state(family: MapFamily, verb: str, returned: Any) -> Arrays:

@@ -1,5 +1,6 @@
 """Universal kriging by a Cholesky factor of the whole covariance."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,14 +40,25 @@ class DenseKriging:
         weights = cho_solve((root, True), observed.mean_db - mean_db)
         return cls(kernel, observed, root, weights, ones, mean_db)
 
+    def mean(self, xy_m: NDArray[np.float64]) -> Vector:
+        """The mean at places."""
+        found = np.empty(len(xy_m))
+        for part in self._parts(len(xy_m)):
+            across = self.kernel.covariance(cdist(self.observed.xy_m, xy_m[part]))
+            found[part] = self.mean_db + self.weights @ across
+        return found
+
     def predict(self, xy_m: NDArray[np.float64]) -> tuple[Vector, Vector]:
         """The mean at places, and the standard deviation of f there, μ's own included."""
         mean_db, std_db = np.empty(len(xy_m)), np.empty(len(xy_m))
-        step = max(_BLOCK // len(self.observed), 1)
-        for start in range(0, len(xy_m), step):
-            part = slice(start, start + step)
+        for part in self._parts(len(xy_m)):
             mean_db[part], std_db[part] = self._predict(xy_m[part])
         return mean_db, std_db
+
+    def _parts(self, places: int) -> Iterator[slice]:
+        """Of some places, as many at a time as memory allows."""
+        step = max(_BLOCK // len(self.observed), 1)
+        return (slice(start, start + step) for start in range(0, places, step))
 
     def _predict(self, xy_m: NDArray[np.float64]) -> tuple[Vector, Vector]:
         across = self.kernel.covariance(cdist(self.observed.xy_m, xy_m))

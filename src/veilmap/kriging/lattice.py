@@ -8,6 +8,7 @@ standard deviation is that of kriging from the nearest visited squares, tile by 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -25,7 +26,7 @@ from veilmap.kriging.grid_covariance import (
 )
 from veilmap.kriging.kernel import Kernel, Vector
 from veilmap.kriging.vecchia import inverse_root
-from veilmap.square_grid import SquareGrid
+from veilmap.square_grid import OUTSIDE, SquareGrid
 
 _NEAR = 16  # side of the box of squares that count one by one for the mean between squares
 _NODES = 4  # side of that from which the rest is interpolated, by cubic polynomials
@@ -35,10 +36,7 @@ _BLOCK = 1 << 22  # covariances held at once
 
 @dataclass(frozen=True)
 class LatticeKriging:
-    """y = μ + f(x) + e with f ~ C, e ~ N(0, τ²/k) and μ constant and unknown, on a grid.
-
-    Chilès and Delfiner, Geostatistics, section 3.4; the constant by generalised least squares.
-    """
+    """The model of ``DenseKriging`` on the squares of a grid."""
 
     kernel: Kernel
     grid: SquareGrid
@@ -82,12 +80,20 @@ class LatticeKriging:
         return cls(kernel, grid, covariance, squares, noise, weights, of_ones, constant)
 
     def predict(self, xy_m: Matrix) -> tuple[Vector, Vector]:
-        """As of ``DenseKriging``; the standard deviation is that of the nearest square."""
+        """As of ``DenseKriging``; within the grid the deviation is that of the nearest square."""
         number = self.grid.nearest(xy_m)
-        mean_db, inside = np.empty(len(xy_m)), self.grid.squares(xy_m) == number
-        mean_db[inside] = self.mean_at(self.grid.places(xy_m[inside]))
-        mean_db[~inside] = self._mean_outside(xy_m[~inside])
-        return mean_db, self.std_everywhere.ravel()[number]
+        inside = self.grid.squares(xy_m) == number
+        std_db = self.std_everywhere.ravel()[number]
+        std_db[~inside] = [self._std_outside(place_m) for place_m in xy_m[~inside]]
+        return self.mean(xy_m), std_db
+
+    def mean(self, xy_m: Matrix) -> Vector:
+        """The mean at places, which may lie outside the grid."""
+        inside, mean_db = self.grid.squares(xy_m) != OUTSIDE, np.empty(len(xy_m))
+        mean_db[inside] = self.mean_at(self.grid.fractional_index(xy_m[inside]))
+        across = (self._covariance_to(place_m) for place_m in xy_m[~inside])
+        mean_db[~inside] = [self.mean_db + self.weights @ each for each in across]
+        return mean_db
 
     def mean_everywhere(self) -> Matrix:
         """The mean at every square."""
@@ -103,8 +109,11 @@ class LatticeKriging:
         weights[self.squares[:, 0], self.squares[:, 1]] = self.weights
         field = self.covariance.field(self.squares, self.weights)
         step = max(_BLOCK // (_NEAR * _NODES) ** 2, 1)
-        parts = (places[start : start + step] for start in range(0, len(places), step))
-        return np.concatenate([self.mean_db + self._sum_at(part, weights, field) for part in parts])
+        found = np.empty(len(places))
+        for start in range(0, len(places), step):
+            part = slice(start, start + step)
+            found[part] = self.mean_db + self._sum_at(places[part], weights, field)
+        return found
 
     def _sum_at(self, places: Matrix, weights: Matrix, field: Matrix) -> Vector:
         near, around = (_box_around(places, size, weights.shape) for size in (_NEAR, _NODES))
@@ -116,13 +125,19 @@ class LatticeKriging:
         found: Vector = there + (_interpolation(places, around) * rest).sum(axis=1)
         return found
 
-    def _mean_outside(self, xy_m: Matrix) -> Vector:
-        """One sum for each of a few places."""
+    def _covariance_to(self, place_m: Vector) -> Vector:
+        """C between a place and all visited squares."""
         visited_m = self.grid.centres_m(self.squares @ (self.grid.columns, 1))
-        sums = [
-            self.weights @ self.kernel.covariance(cdist(visited_m, each[None])) for each in xy_m
-        ]
-        return self.mean_db + np.array(sums).reshape(len(xy_m))
+        return self.kernel.covariance(cdist(visited_m, place_m[None])[:, 0])
+
+    def _std_outside(self, place_m: Vector) -> float:
+        """From the visited squares nearest to a place, as within the grid."""
+        across = self._covariance_to(place_m)
+        near = np.argsort(-across, kind="stable")[:_NEIGHBOURS]
+        among = with_noise(self.covariance, self.squares[near], self.noise[near])
+        known = float(across[near] @ np.linalg.solve(among, across[near]))
+        of_mean = (1 - self.of_ones @ across) ** 2 / self.of_ones.sum()
+        return sqrt(max(self.kernel.std_db**2 - known, 0) + of_mean)
 
     @cached_property
     def std_everywhere(self) -> Matrix:

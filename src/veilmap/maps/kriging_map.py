@@ -1,8 +1,9 @@
 """veilmap's own map: sums over public squares, kriged by the server."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import hypot, isfinite
 from typing import Literal
 
@@ -100,13 +101,13 @@ class KrigingMap(Checked):
         return {K: k, S: sums_db, ROUNDS: rounds + bool(added[VISITED].any())}
 
     def state_fault(self, area: Area, state: Arrays) -> str | None:
-        """Why a state from a file is none of a map over this area; None if it is."""
+        """Why a loaded state does not fit this area; None if it does."""
         sums = (FOLDS, len(self.grid(area)))
         wanted = {K: ("int64", sums), S: ("float64", sums), ROUNDS: ("int64", (1,))}
         found = {name: (str(value.dtype), value.shape) for name, value in state.items()}
         if found != wanted:
             return f"arrays {found}, and not {wanted}"
-        return "fewer visits than none" if (state[K] < 0).any() else None
+        return "negative counts of visits" if (state[K] < 0).any() else None
 
     def message_fault(self, plan: Plan, message: Arrays) -> str | None:
         """Why a message cannot be added up; None if it can."""
@@ -138,16 +139,20 @@ class KrigingMap(Checked):
         Intervals are those of the median that a phone would report at a place.
         """
         if not state[K].any():
-            unknown = np.full(len(xy_m), hypot(PUBLIC.std_db, PUBLIC.noise_db))
-            signal = np.full(len(xy_m), footing.label_offset_dbm)
-            nothing = np.zeros(len(xy_m))
-            return Prediction(signal, unknown, NORMAL[1] * unknown, nothing, nothing.astype(int))
-        grid, kriged = self.grid(footing.area), self._kriged(footing.area, state)
+            nothing, unknown = np.zeros(len(xy_m)), hypot(PUBLIC.std_db, PUBLIC.noise_db)
+            return Prediction(
+                nothing + footing.label_offset_dbm,
+                nothing + NORMAL[0] * unknown,
+                nothing + NORMAL[1] * unknown,
+                nothing,
+                nothing.astype(int),
+            )
+        kriged = self._sums(footing.area, state)
         with one_thread():
             mean_db, std_db = kriged.map.predict(xy_m)
         kernel, calibration = kriged.map.kernel, kriged.calibration
         reported_db = np.hypot(std_db, kernel.noise_db)
-        square = grid.squares(xy_m)
+        square = kriged.grid.squares(xy_m)
         return Prediction(
             mean_db + footing.label_offset_dbm,
             calibration.within_68 * reported_db,
@@ -156,36 +161,81 @@ class KrigingMap(Checked):
             np.where(square == OUTSIDE, 0, state[K].sum(axis=0)[square]),
         )
 
+    def signal_dbm(
+        self, footing: Footing, state: Arrays, xy_m: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The kriged mean alone, without the cost of its uncertainty."""
+        if not state[K].any():
+            return np.full(len(xy_m), footing.label_offset_dbm)
+        with one_thread():
+            return self._sums(footing.area, state).map.mean(xy_m) + footing.label_offset_dbm
+
     def calibration(self, area: Area, state: Arrays) -> Calibration:
         """What the widths of the intervals were learned from."""
-        return self._kriged(area, state).calibration if state[K].any() else Calibration()
+        return self._sums(area, state).calibration if state[K].any() else Calibration()
 
-    def _kriged(self, area: Area, state: Arrays) -> "_Kriged":
-        return _kriged(self.kernel, self.grid(area), *(state[name].tobytes() for name in (K, S)))
+    def _sums(self, area: Area, state: Arrays) -> "_Sums":
+        return _kept(_Sums(self.kernel, self.grid(area), state[K], state[S]))
 
     def _codec(self, area: Area) -> SquareCodec:
         return SquareCodec(self.grid(area), self.layout, self.bits)
 
 
-@dataclass(frozen=True)
-class _Kriged:
-    map: Kriging
-    calibration: Calibration
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The sums of all folds, kriged when they are asked; equal to others by their bytes."""
+
+    kernel_name: KernelName
+    grid: SquareGrid
+    all_k: NDArray[np.int64]
+    all_sums_db: NDArray[np.float64]
+
+    @cached_property
+    def digest(self) -> bytes:
+        digest = hashlib.blake2b(repr((self.kernel_name, self.grid)).encode())
+        digest.update(self.all_k)
+        digest.update(self.all_sums_db)
+        return digest.digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sums) and self.digest == other.digest
+
+    @cached_property
+    def map(self) -> Kriging:
+        """Of all folds together."""
+        counts = self._k.sum(axis=0)
+        mean_db = self._sums_db.sum(axis=0) / counts
+        with one_thread():
+            kernel = PUBLIC
+            if self.kernel_name == "fitted" and len(counts) >= FEWEST_TO_FIT:
+                xy_m = self.grid.centres_m(self._visited)
+                kernel = fitted_kernel(Observed(xy_m, mean_db, counts))
+            return krige(kernel, self.grid, self._visited, mean_db, counts)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """Of each fold from the others."""
+        with one_thread():
+            return calibrated(self.map.kernel, self.grid, self._visited, self._k, self._sums_db)
+
+    @cached_property
+    def _visited(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.all_k.any(axis=0))
+
+    @property
+    def _k(self) -> NDArray[np.float64]:
+        return self.all_k[:, self._visited].astype(np.float64)
+
+    @property
+    def _sums_db(self) -> NDArray[np.float64]:
+        return self.all_sums_db[:, self._visited]
 
 
 # A map is asked for many places, one call after the other, and a round may change nothing.
-@lru_cache(maxsize=8)
-def _kriged(kernel_name: KernelName, grid: SquareGrid, visits: bytes, sums: bytes) -> _Kriged:
-    """Kriging from the bytes of the two sums."""
-    shape = (FOLDS, len(grid))
-    all_k = np.frombuffer(visits, np.int64).reshape(shape)
-    visited = np.flatnonzero(all_k.any(axis=0))
-    k = all_k[:, visited].astype(np.float64)
-    sums_db = np.frombuffer(sums).reshape(shape)[:, visited]
-    counts, mean_db = k.sum(axis=0), sums_db.sum(axis=0) / k.sum(axis=0)
-    with one_thread():
-        kernel = PUBLIC
-        if kernel_name == "fitted" and len(visited) >= FEWEST_TO_FIT:
-            kernel = fitted_kernel(Observed(grid.centres_m(visited), mean_db, counts))
-        kriged = krige(kernel, grid, visited, mean_db, counts)
-        return _Kriged(kriged, calibrated(kernel, grid, visited, k, sums_db))
+@lru_cache(maxsize=2)
+def _kept(sums: _Sums) -> _Sums:
+    """The first of equal ones, which is kriged already."""
+    return sums
