@@ -24,8 +24,16 @@ def main() -> None:
     print(found.verdict.headline)
     for sentence in found.verdict.sentences:
         print(f"- {sentence}")
-    print(f"\n{found.verdict.advice.words}\n{found.verdict.advice.command}\n")
-    columns = ["configuration", "rmse_db", "home_error_m", "home_error_m_attack", "is_on_frontier"]
+    if advice := found.verdict.advice:  # there is none if no map is better than a constant
+        print(f"\n{advice.words}\n{advice.command}\n")
+    columns = [
+        "configuration",
+        "rmse_db",
+        "skill_by_place",
+        "home_error_m",
+        "home_error_m_attack",
+        "is_on_frontier",
+    ]
     print(found.configurations.select(columns))
     # One row for each configuration, attack, target and seed, ready for polars or pandas.
     print(found.rows.select("attack", "emd_paper").group_by("attack", maintain_order=True).mean())

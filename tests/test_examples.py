@@ -61,7 +61,8 @@ def test_an_audit_from_python_prints_words_and_tables(script, little, tmp_path):
         "fedsgd + dp:epsilon=100", "--report", tmp_path / "report.html",
     )  # fmt: skip
     assert out.startswith("Baseline (fedsgd:learning_rate=0.001): ")
-    assert "veilmap train " in out
+    # Networks that train for a moment learn less than a constant.
+    assert "- No configuration is recommended: no map is better than a constant" in out
     assert "is_on_frontier" in out
     assert (tmp_path / "report.html").exists()
 

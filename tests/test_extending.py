@@ -139,7 +139,10 @@ def assert_is_everywhere(folder):
     assert (folder / "sweep" / "frontier.png").exists()
 
 
-def test_its_methods_are_used_by_name_in_every_command(installed, little_file, tmp_path, capsys):
+def test_its_methods_are_used_by_name_in_every_command(
+    installed, little_file, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "120")  # names are not folded
     for command, arguments, said in steps(little_file, tmp_path):
         out, _ = run(capsys, command, *arguments)
         assert said in " ".join(out.split()), command

@@ -47,7 +47,11 @@ LEAVES_OPEN = {
     ("inspect", "data.parquet", "--plot", "pictures"): (),
     ("stitch", "uploads", "--out", "stitched.parquet"): (),
     ("simulate", "campus", "--users", "2", "--days", "2", "--out", "campus.parquet"): (),
-    ("quality", "data.parquet", "--out", "quality", "--seeds", "1", "--split", "random", *TINY): (),
+    ("train", "data.parquet", "--out", "kriged", "--interval", "1d"): (),
+    ("map", "kriged", "--out", "kriged.tif"): (),
+    ("map", "kriged", "--out", "kriged.png"): ("kriged.pgw", "kriged.png.aux.xml"),
+    ("quality", "data.parquet", "--out", "quality", "--seeds", "1", "--split", "random",
+     "--maps", "network", "kriging", *TINY[:2], *LAYERS): (),
     ("tune", "data.parquet", "--out", "a.toml", "--trials", "2", *TINY[:2]): (
         "a.toml",
         "a.toml.journal",

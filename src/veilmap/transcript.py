@@ -168,7 +168,7 @@ class PartFacts(Checked):
         round: t.
         start_s: when it began.
         users: who sent the messages.
-        n: from how many points, as far as the server is told.
+        n: from how many points, as far as the server learns.
         lengths: by array, how long it is in each message, where they differ; the messages' arrays
             then stand one after the other.
     """

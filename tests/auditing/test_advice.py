@@ -175,7 +175,7 @@ def test_a_map_no_better_than_a_constant_is_never_recommended():
     assert choose(worthless, question) is None
     (why,) = why_none(worthless, question)
     assert why == (
-        "No configuration is recommended, for none has a map that is better than a constant and "
-        "loses at most 0.3 dB: train the map kriging, or measure in more places."
+        "No configuration is recommended: no map that loses at most 0.3 dB is better than a "
+        "constant; train with --map kriging, or measure in more places."
     )
     assert list(why_none(worthless, Question())) == []

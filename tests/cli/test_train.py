@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.cli.test_cli import DAILY, SMALL, run
+from veilmap.area import Area
 from veilmap.cli.train import _worth
 from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
@@ -21,13 +22,17 @@ def table_of(out):
     return {row[1]: row.groups()[1:] for row in rows if row}
 
 
-def finished(rmse_by_place_db, share, family=KRIGING, defences=()):
+AREA = Area(0.0, 0.0, 1000.0, 1000.0)
+
+
+def finished(rmse_by_place_db, share, family=KRIGING, defences=(), central_db=4.0):
     """A run whose constant has 6 dB by place."""
+    errors = SquaredErrors(25.0, 36.0), SquaredErrors(25.0, central_db**2)
     return SimpleNamespace(
         map_figures={"rmse_by_place_db": rmse_by_place_db, "share_of_central": share},
         prepared=SimpleNamespace(
-            yardstick=SimpleNamespace(constant=SquaredErrors(25.0, 36.0)),
-            plan=SimpleNamespace(map=family),
+            yardstick=SimpleNamespace(constant=errors[0], central=errors[1]),
+            plan=SimpleNamespace(map=family, area=AREA),
         ),
         defences=defences,
     )
@@ -113,7 +118,7 @@ def test_an_attack_that_cannot_read_squares_names_the_one_that_can(capsys, campu
     [
         (
             finished(4.0, 0.874),
-            "the map keeps 87% of the skill of kriging all measurements central",
+            "the map has 87% of the skill of kriging all measurements central",
         ),
         (finished(4.0, None), "the map is better than the constant, and than kriging of all meas"),
         (finished(6.0, 0.1, NETWORK), "no better than a constant; train with --map kriging$"),
@@ -121,7 +126,14 @@ def test_an_attack_that_cannot_read_squares_names_the_one_that_can(capsys, campu
             finished(6.0, 0.1, NETWORK, ("step",)),
             "train with --map kriging; a run without --defence shows its cost$",
         ),
-        (finished(6.0, None), "nor is kriging of all measurements: .*; measure in more places$"),
+        (
+            finished(6.0, None, central_db=5.9),
+            "nor is kriging of all measurements: .*; measure in more places$",
+        ),
+        (
+            finished(6.0, 0.1, KrigingMap(square_m=500.0)),
+            "no better than a constant; take smaller squares with --square$",
+        ),
         (finished(6.0, 0.1), "no better than a constant; it needs more places or more rounds$"),
         (finished(6.0, 0.1, KRIGING, ("step",)), "more rounds; a run without --defence shows its"),
     ],

@@ -4,7 +4,7 @@ from scipy.stats import multivariate_normal
 
 from tests.kriging.making import KERNEL, drawn_from, make_observed
 from veilmap.kriging.kernel import Kernel
-from veilmap.kriging.likelihood import MOST_SQUARES, _Likelihood, _Prior, fitted_kernel
+from veilmap.kriging.likelihood import MOST_FITTED, _Likelihood, _Prior, fitted_kernel
 from veilmap.kriging.observed import Observed
 
 STEP = 1e-6
@@ -80,7 +80,7 @@ def test_a_shift_of_all_values_leaves_the_kernel():
 
 
 def test_of_many_places_some_are_drawn_and_always_the_same():
-    observed = make_observed(MOST_SQUARES + 200, extent_m=5000.0)
+    observed = make_observed(MOST_FITTED + 200, extent_m=5000.0)
     assert fitted_kernel(observed) == fitted_kernel(observed)
 
 

@@ -46,8 +46,8 @@ def row(predictor="constant", kind="baseline", seed=0, **figures) -> QualityRow:
         "coverage_precision": None,
         "coverage_f1": None,
         "low_signal_rmse_db": 8.0,
-        "held_68": None,
-        "held_95": None,
+        "interval_coverage_68": None,
+        "interval_coverage_95": None,
         "seconds": 0.1,
     }
     return QualityRow(predictor, kind, seed, **(usual | figures))

@@ -2,7 +2,7 @@ import numpy as np
 
 from veilmap.federation.map_family import Prediction
 from veilmap.local_data import LocalData
-from veilmap.map_quality.intervals import Held, held
+from veilmap.map_quality.intervals import IntervalCoverage, interval_coverage
 
 
 def test_the_share_is_of_the_median_of_a_day_in_a_place_and_every_place_counts_the_same():
@@ -18,9 +18,13 @@ def test_the_share_is_of_the_median_of_a_day_in_a_place_and_every_place_counts_t
         everywhere = np.ones(len(xy_m))
         return Prediction(-90 * everywhere, 5 * everywhere, 8 * everywhere)
 
-    assert held(LocalData(xy_m, signal, time_s), predict) == Held(0.75, 1.0)
+    assert interval_coverage(LocalData(xy_m, signal, time_s), predict) == IntervalCoverage(
+        0.75, 1.0
+    )
 
 
 def test_a_map_without_intervals_holds_nothing():
     data = LocalData(np.zeros((1, 2)), np.zeros(1), np.zeros(1))
-    assert held(data, lambda xy_m: Prediction(np.zeros(len(xy_m)))) == Held(None, None)
+    assert interval_coverage(
+        data, lambda xy_m: Prediction(np.zeros(len(xy_m)))
+    ) == IntervalCoverage(None, None)

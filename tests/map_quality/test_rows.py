@@ -10,7 +10,7 @@ from veilmap.map_quality.summary import summarise
 COLUMNS = (
     "predictor", "kind", "seed", "rmse_db", "rmse_by_place_db", "skill", "skill_by_place",
     "share_of_best", "coverage_recall", "coverage_precision", "coverage_f1", "low_signal_rmse_db",
-    "held_68", "held_95", "seconds",
+    "interval_coverage_68", "interval_coverage_95", "seconds",
 )  # fmt: skip
 
 

@@ -157,4 +157,4 @@ def test_an_honest_message_is_taken():
     plan = make_plan(bits=32)
     assert plan.map.message_fault(plan, dense()) is None
     assert plan.refusal(dense(), 1, plan.map.start(plan)) is None
-    assert plan.told(dense(), 1000) == 2
+    assert plan.message_size(dense(), 1000) == 2

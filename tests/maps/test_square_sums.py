@@ -38,7 +38,9 @@ def test_a_sum_of_sound_messages_is_sound_and_tells_what_they_tell(family, seeds
     assert all(family.message_fault(plan, message) is None for message in messages)
     total = family.added(AREA, messages)
     assert family.sum_fault(plan, total, len(messages)) is None
-    assert family.told(plan, total) == sum(family.told(plan, message) for message in messages)
+    assert family.message_size(plan, total) == sum(
+        family.message_size(plan, message) for message in messages
+    )
 
 
 @given(st.sampled_from(FAMILIES), st.lists(st.integers(0, 99), max_size=8), st.integers(0, 8))

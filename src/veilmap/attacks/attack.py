@@ -67,6 +67,17 @@ def attacked(attack: Attack, name: str, given: AttackInput) -> list[Reconstructi
     return found
 
 
+def one_by_one(
+    given: AttackInput, one: Callable[[Header, Observation], Reconstruction]
+) -> list[Reconstruction]:
+    """One reconstruction per update, each reported as soon as it is there."""
+    found = []
+    for observation in given.observations:
+        found.append(one(given.header, observation))
+        given.on_done(1)
+    return found
+
+
 def can_read(attack: Attack, name: str, header: Header) -> bool:
     """What the attack says of a map family.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from veilmap.attacks.attack import AttackInput, reads_dense
+from veilmap.attacks.attack import AttackInput, one_by_one, reads_dense
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
@@ -36,11 +36,7 @@ class FirstLayer:
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update, never on a GPU: the copy there would take longer."""
-        found = []
-        for observation in given.observations:
-            found.append(self.one(given.header, observation))
-            given.on_done(1)
-        return found
+        return one_by_one(given, self.one)
 
     def one(self, header: Header, observation: Observation) -> Reconstruction:
         """The location for one update."""

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from veilmap.attacks.attack import AttackInput
+from veilmap.attacks.attack import AttackInput, one_by_one
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.errors import UserError
 from veilmap.federation.observation import Observation
@@ -28,11 +28,7 @@ class Squares:
 
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per message."""
-        found = []
-        for observation in given.observations:
-            found.append(self.one(given.header, observation))
-            given.on_done(1)
-        return found
+        return one_by_one(given, self.one)
 
     def one(self, header: Header, observation: Observation) -> Reconstruction:
         """The squares of one message."""

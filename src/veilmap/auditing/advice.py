@@ -59,10 +59,10 @@ def why_none(ranking: Ranking, question: Question) -> Iterator[str]:
     """A sentence where bounds were given and no map is worth recommending."""
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if (most_db, least_m) != (None, None) and not _cheap(ranking, question):
-        within = "" if most_db is None else f" and loses at most {most_db:g} dB"
+        within = "" if most_db is None else f" that loses at most {most_db:g} dB"
         yield (
-            f"No configuration is recommended, for none has a map that is better than a constant"
-            f"{within}: {BETTER_MAP}."
+            f"No configuration is recommended: no map{within} is better than a constant; "
+            f"{BETTER_MAP}."
         )
 
 

@@ -57,7 +57,7 @@ def about_trials(plan: AuditPlan, trials: int, cached: int) -> str:
 
 
 # What helps where a map is worth nothing.
-BETTER_MAP = "train the map kriging, or measure in more places"
+BETTER_MAP = "train with --map kriging, or measure in more places"
 
 
 def about_configuration(name: str, results: Sequence[TrialResult]) -> str:

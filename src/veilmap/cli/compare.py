@@ -32,8 +32,8 @@ def compare_(
     Args:
         a: a folder written by "veilmap train", "attack" or "audit", or its results.json.
         b: the other; differences are B - A.
-        figures: figures to show; by default rmse_db, emd_paper, diverged_share, distance_m and
-            home_error_m, if present.
+        figures: figures to show; by default rmse_db, skill_by_place, emd_paper, diverged_share,
+            distance_m and home_error_m, if present.
         json: print everything as JSON, with all figures.
     """
     found = compare(a, b)

@@ -37,7 +37,7 @@ def _refuse_misread(argument: Argument) -> None:
         if token.implicit_value == () and token.source == "cli":
             raise UserError(f"{argument.name} has no value after it; give one or leave it out")
         # 2.5 epochs, which it would round to 2.
-        if argument.hint is int and not re.fullmatch(r"[+-]?\d+", token.value):
+        if argument.hint in (int, int | None) and not re.fullmatch(r"[+-]?\d+", token.value):
             raise UserError(f"{argument.name} must be a whole number, got {shown(token.value)}")
 
 

@@ -28,7 +28,8 @@ def map_(
         run: the folder written by "veilmap train --out".
         format: file format; by default the one that --out ends in, else geotiff. All open in QGIS
             (png with the files beside it).
-        resolution: metres per pixel. Default: 400 pixels along the longer side (geojson: 100).
+        resolution: metres per pixel. Default: the side of the map's squares; for maps without
+            squares about 400 pixels along the longer side (geojson: 100).
         out: the file to write. Default: map.tif, map.geojson or map.png in the run's folder.
     """
     path = out or run / f"map{FORMATS[format or 'geotiff'].endings[0]}"
@@ -41,14 +42,15 @@ def map_(
     )
     if isinstance(signal_map.facts.map, KrigingMap):
         say(_calibrated(signal_map.facts.map, signal_map))
+        say("it shows which squares phones visited; protect it like the data")
 
 
 def _calibrated(family: KrigingMap, signal_map: SignalMap) -> str:
     """What the uncertainty rests on."""
     count = family.calibration(signal_map.facts.area, signal_map.state).places
-    text = (
-        f"uncertainty calibrated on rounds that were set aside: {counted(count, 'place')} of 50 m"
-    )
+    if not count:
+        return "uncertainty not calibrated: that takes visits in two rounds or more"
+    text = f"uncertainty calibrated on {counted(count, 'place')} of 50 m in rounds set aside"
     return text if count >= FEW_PLACES else f"{text}; with fewer than {FEW_PLACES} it is rough"
 
 

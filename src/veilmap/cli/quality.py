@@ -37,9 +37,9 @@ _LOW: _Columns = {
 }
 
 
-_HELD: _Columns = {
-    "promised 68 %": ("held_68", ".0%", True),
-    "promised 95 %": ("held_95", ".0%", True),
+_INTERVALS: _Columns = {
+    "68 % intervals": ("interval_coverage_68", ".0%", True),
+    "95 % intervals": ("interval_coverage_95", ".0%", True),
 }
 
 
@@ -113,9 +113,9 @@ def _show(found: QualityResult) -> None:
         "where the signal is lowest"
     )
     print_table(_lines(found.summaries, _LOW), "", *_LOW)
-    if intervals := list(_lines(filter(_has_intervals, found.summaries), _HELD)):
-        say_wrapped("\nthe share of the test data that intervals hold; every place counts the same")
-        print_table(intervals, "", *_HELD)
+    if intervals := list(_lines(filter(_has_intervals, found.summaries), _INTERVALS)):
+        say_wrapped("\nthe share of the test data inside intervals; every place counts the same")
+        print_table(intervals, "", *_INTERVALS)
     stdout.print()
     say_wrapped(_about_floor(found.noise_floor))
     for sentence in found.sentences:
@@ -138,7 +138,7 @@ def _cell(summary: Summary, figure: str, form: str, has_range: bool) -> str:
 
 
 def _has_intervals(summary: Summary) -> bool:
-    return summary.mean("held_68") is not None
+    return summary.mean("interval_coverage_68") is not None
 
 
 def _about_floor(floor: NoiseFloor | None) -> str:

@@ -18,8 +18,9 @@ from veilmap.defences.step import Figures
 from veilmap.errors import refuse
 from veilmap.federation.aggregation import AggregationName
 from veilmap.federation.plan import Plan
-from veilmap.maps.kriging_map import KrigingMap
+from veilmap.maps.kriging_map import FEWEST_TO_FIT, KrigingMap
 from veilmap.metrics.baselines import is_no_better
+from veilmap.metrics.map_errors import SquaredErrors
 from veilmap.metrics.rows import RoundRecord
 from veilmap.model.device import DeviceName, torch_for
 from veilmap.rounds import SPLITS
@@ -158,49 +159,39 @@ def _conclude(run: Run, out: Path | None) -> None:
 
 def _quality(run: Run) -> Table:
     """The map beside its zero and its one."""
-    found, yardstick = run.map_figures, run.prepared.yardstick
-    central = yardstick.central
-    columns = ("on the test data", "RMSE per row, dB", "by place, dB", "skill by place")
-    shown = table(None, *columns)
-    rows = (
-        ("the map", found["rmse_db"], found["rmse_by_place_db"], found["skill_by_place"]),
-        (
-            "the constant (mean) baseline",
-            yardstick.constant.rmse_db,
-            yardstick.constant.rmse_by_place_db,
-            yardstick.skill(yardstick.constant).by_place,
-        ),
-        (
-            "kriging of all measurements",
-            central.rmse_db,
-            central.rmse_by_place_db,
-            yardstick.skill(central).by_place,
-        ),
-    )
-    for name, per_row_db, by_place_db, skill in rows:
+    yardstick, last = run.prepared.yardstick, run.history[-1]
+    rows = {
+        "the map": SquaredErrors(last.rmse_db**2, last.rmse_by_place_db**2),
+        "the constant (mean) baseline": yardstick.constant,
+        "kriging of all measurements": yardstick.central,
+    }
+    shown = table(None, "on the test data", "RMSE per row, dB", "by place, dB", "skill by place")
+    for name, errors in rows.items():
+        skill = yardstick.skill(errors).by_place
         text = "-" if skill is None else f"{skill:.2f}"
-        shown.add_row(name, f"{per_row_db:.2f}", f"{by_place_db:.2f}", text)
+        shown.add_row(name, f"{errors.rmse_db:.2f}", f"{errors.rmse_by_place_db:.2f}", text)
     return shown
 
 
 def _worth(run: Run) -> str:
     """What the map is worth, and what would help if that is nothing."""
-    found, constant = run.map_figures, run.prepared.yardstick.constant
-    share = found["share_of_central"]
-    if not is_no_better(found["rmse_by_place_db"], constant.rmse_by_place_db):
-        return (
-            f"the map keeps {share:.0%} of the skill of kriging all measurements centrally"
-            if share is not None
-            else "the map is better than the constant, and than kriging of all measurements"
-        )
+    found, yardstick = run.map_figures, run.prepared.yardstick
+    constant_db, family = yardstick.constant.rmse_by_place_db, run.prepared.plan.map
+    if not is_no_better(found["rmse_by_place_db"], constant_db):
+        share = found["share_of_central"]
+        if share is None:
+            return "the map is better than the constant, and than kriging of all measurements"
+        return f"the map has {share:.0%} of the skill of kriging all measurements centrally"
     cost = "; a run without --defence shows its cost" if run.defences else ""
-    if not isinstance(run.prepared.plan.map, KrigingMap):
+    if not isinstance(family, KrigingMap):
         return f"the map is no better than a constant; train with --map {KrigingMap.name}{cost}"
-    if share is None:
+    if is_no_better(yardstick.central.rmse_by_place_db, constant_db):
         return (
             "the map is no better than a constant, nor is kriging of all measurements: position "
             "explains too little of the signal here; measure in more places"
         )
+    if len(family.grid(run.prepared.plan.area)) < FEWEST_TO_FIT:
+        return "the map is no better than a constant; take smaller squares with --square"
     return f"the map is no better than a constant; it needs more places or more rounds{cost}"
 
 

@@ -120,7 +120,7 @@ class Additive(Protocol):
     def message_fault(self, plan: "Plan", message: Arrays) -> str | None:
         """Why a message cannot be added up; None if it can."""
 
-    def told(self, plan: "Plan", message: Arrays) -> int:
+    def message_size(self, plan: "Plan", message: Arrays) -> int:
         """What a message without fault itself tells of its size, in the place of n_t^k."""
 
     def added(self, area: Area, messages: Iterable[Arrays]) -> Arrays:

@@ -141,9 +141,9 @@ class Plan:
         fault = self.map.message_fault(self, message)
         return None if fault is None else Refusal(fault)
 
-    def told(self, message: Arrays, n: int) -> int:
+    def message_size(self, message: Arrays, n: int) -> int:
         """The number of points that the server learns of."""
-        return self.map.told(self, message) if isinstance(self.map, Additive) else n
+        return self.map.message_size(self, message) if isinstance(self.map, Additive) else n
 
     def turn(self, user: str, t: int) -> Turn:
         """What the steps of a user's defence know in round t."""

@@ -85,7 +85,7 @@ def run_round(
             message = as_sent(plan.broken, user, met, message)
             n = len(batches[user])
             refusal = plan.refusal(message, n, state)
-            n = n if refusal else plan.told(message, n)
+            n = n if refusal else plan.message_size(message, n)
             if observer and (refusal is None or refusal.is_seen):
                 observer.see(Observation(this.number, user, met, message, n, this.start_s))
             if refusal is None:

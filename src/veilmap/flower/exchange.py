@@ -169,7 +169,7 @@ class AddedMessages:
             raise RoundError(f"the sum is implausible ({fault}): a node has sent garbage")
         # In the types of a sum in the clear.
         message = self.family.added(self.plan.area, [total])
-        return Update(message, self.family.told(self.plan, message))
+        return Update(message, self.family.message_size(self.plan, message))
 
     def sum_refusal(self, update: Update, state: Arrays, nodes: int) -> Refusal | None:
         """A sum that ``total`` gives is plausible."""

@@ -117,7 +117,7 @@ class SignalMapStrategy(FedAvg):
                     continue
                 refusal = self._plan.refusal(update.message, update.n, self._journal.state)
                 if refusal is None:
-                    update = replace(update, n=self._plan.told(update.message, update.n))
+                    update = replace(update, n=self._plan.message_size(update.message, update.n))
                 seen.extend(self._seen(t, name, update, refusal))
                 if refusal is None:
                     del left_out[name]

@@ -43,10 +43,10 @@ def calibrated(
 ) -> Calibration:
     """From counts and sums of some squares, one row per fold of the rounds.
 
-    Each fold in turn is set aside and predicted from the others. The half width is the quantile of
-    |error| / √(v + τ²/k) with every place of 50 m counting the same, and one more place beyond all
-    (split conformal prediction: Lei et al. 2018); few places pull it to that of the normal
-    distribution, as λ = n / (n + 10) of it in the logarithm.
+    Each fold in turn is set aside and predicted from the others, with the kernel of all. The half
+    width q is the quantile of |error| / √(v + τ²/k) with every place of 50 m counting the same, and
+    one more value of mean weight beyond all (after cross-conformal prediction: Vovk 2015). Few
+    places pull it to the normal distribution's z: q = z (q/z)^λ with λ = n / (n + 10).
     """
     found = list(_set_aside(kernel, grid, squares, k, sums_db))
     if not found:

@@ -12,7 +12,7 @@ from veilmap.kriging.kernel import Kernel, Vector
 from veilmap.kriging.observed import Observed
 from veilmap.streams import stream
 
-MOST_SQUARES = 600  # the likelihood is computed on; its cost grows with their cube
+MOST_FITTED = 600  # the likelihood is computed on; its cost grows with their cube
 _ITERATIONS = 40
 # The constant mean is integrated out under a normal prior this wide, in dB.
 _MEAN_STD_DB = 30.0
@@ -28,9 +28,9 @@ def fitted_kernel(observed: Observed) -> Kernel:
     The likelihood is that of at most 600 places drawn at random (Rasmussen and Williams, Gaussian
     Processes for Machine Learning, eq. 5.8 and 5.9).
     """
-    if len(observed) > MOST_SQUARES:
+    if len(observed) > MOST_FITTED:
         draw = stream(0, "marginal likelihood")
-        observed = observed.take(np.sort(draw.permutation(len(observed))[:MOST_SQUARES]))
+        observed = observed.take(np.sort(draw.permutation(len(observed))[:MOST_FITTED]))
     prior = _Prior.of(observed)
     likelihood = _Likelihood.of(observed)
 

@@ -136,7 +136,8 @@ def _draw_map(
         )  # fmt: skip
     else:
         _squares(doubt, panels.std_db, grid, scales.doubt, _DOUBT)
-        _title(doubt, "uncertainty", "± holds 68 % of reported medians")
+        of_what = "± holds 68 % of reported medians" if panels.is_calibrated else "not calibrated"
+        _title(doubt, "uncertainty", of_what)
 
 
 def _squares(axes: Axes, values: Values, grid: Grid, scale: Normalize, colours: str) -> None:

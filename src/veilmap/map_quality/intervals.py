@@ -1,4 +1,4 @@
-"""Whether a map's intervals hold as much of the test data as they promise."""
+"""The coverage of a map's intervals: how much of the test data lies inside."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +16,16 @@ _DAY_S = 86_400.0
 
 
 @dataclass(frozen=True)
-class Held:
+class IntervalCoverage:
     """The share of reported signals inside the intervals; None of a map that states none."""
 
     of_68: float | None
     of_95: float | None
 
 
-def held(test: LocalData, predict: Callable[[NDArray[np.float64]], Prediction]) -> Held:
+def interval_coverage(
+    test: LocalData, predict: Callable[[NDArray[np.float64]], Prediction]
+) -> IntervalCoverage:
     """Of what a phone would report of the test data: the median of a day in a place of 25 m.
 
     Every place of 50 m counts the same.
@@ -35,12 +37,12 @@ def held(test: LocalData, predict: Callable[[NDArray[np.float64]], Prediction]) 
     xy_m = np.column_stack([np.bincount(report, axis) / counts for axis in test.xy_m.T])
     found = predict(xy_m)
     if found.std_db is None or found.within_95_db is None:
-        return Held(None, None)
+        return IntervalCoverage(None, None)
     error_db = np.abs(medians(test.rsrp_dbm, report) - found.rsrp_dbm)
     where = places(xy_m)
     weights = 1 / np.bincount(where)[where]
     weights /= weights.sum()
-    return Held(
+    return IntervalCoverage(
         float(weights @ (error_db <= found.std_db)),
         float(weights @ (error_db <= found.within_95_db)),
     )

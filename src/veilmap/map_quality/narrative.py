@@ -42,8 +42,9 @@ def narrative(summaries: Sequence[Summary], floor: NoiseFloor | None) -> Iterato
         yield from _limit(best, floor)
     federated = [each for each in summaries if each.kind == "federated"]
     leader = max(federated, key=lambda each: each.mean(_SKILL) or 0, default=None)
+    is_leading = leader is not None and not is_no_better(leader.mean(_RMSE), constant_db)
     for each in federated:
-        if each is not leader and leader is not None and (leader.mean(_SKILL) or 0) > 0:
+        if leader is not None and each is not leader and is_leading:
             yield _beside(each, leader, constant_db)
         else:
             yield _alone(each, best if is_of_use else None, constant_db)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from veilmap.local_data import LocalData
-from veilmap.map_quality.intervals import held
+from veilmap.map_quality.intervals import interval_coverage
 from veilmap.map_quality.predictors import Kind, Predict
 from veilmap.metrics.map_errors import Skill, SquaredErrors, TestSet
 from veilmap.metrics.rows import FigureRow
@@ -28,9 +28,9 @@ class QualityRow(FigureRow):
         coverage_precision: the share of the places named that are without coverage.
         coverage_f1: of both.
         low_signal_rmse_db: over the quarter of the places where the signal is lowest.
-        held_68: the share of the test data inside the intervals that promise 68 %; None of a map
-            that states no intervals.
-        held_95: of those that promise 95 %.
+        interval_coverage_68: the share of the test data inside the intervals that promise 68 %;
+            None of a map that states no intervals.
+        interval_coverage_95: of those that promise 95 %.
         seconds: to fit or train, and to predict.
     """
 
@@ -46,8 +46,8 @@ class QualityRow(FigureRow):
     coverage_precision: float | None
     coverage_f1: float | None
     low_signal_rmse_db: float
-    held_68: float | None
-    held_95: float | None
+    interval_coverage_68: float | None
+    interval_coverage_95: float | None
     seconds: float
 
 
@@ -79,13 +79,13 @@ class Judge:
     @classmethod
     def of(cls, test: LocalData, training: LocalData, threshold_dbm: float, seed: int) -> "Judge":
         """The constant is the best of the training data."""
-        held = TestSet(test)
-        return cls(held, held.constant_errors(training), threshold_dbm, seed)
+        test_set = TestSet(test)
+        return cls(test_set, test_set.constant_errors(training), threshold_dbm, seed)
 
     def row(self, predictor: str, kind: Kind, predict: Predict, seconds: float) -> QualityRow:
         """The share of the best is not known yet."""
         predicted_dbm = predict(self.test.xy_m).rsrp_dbm
-        inside = held(self.test.data, predict)
+        inside = interval_coverage(self.test.data, predict)
         # Each measure has a best constant of its own.
         errors = self.constant if kind == "baseline" else self.test.errors(predicted_dbm)
         skill = Skill.of(errors, self.constant)
@@ -103,8 +103,8 @@ class Judge:
             coverage_precision=coverage.precision,
             coverage_f1=coverage.f1,
             low_signal_rmse_db=self.test.low_signal_rmse_db(predicted_dbm),
-            held_68=inside.of_68,
-            held_95=inside.of_95,
+            interval_coverage_68=inside.of_68,
+            interval_coverage_95=inside.of_95,
             seconds=seconds,
         )
 

@@ -75,6 +75,7 @@ class MapPanels:
     predicted_dbm: Values
     error_db: Values
     std_db: Values | None
+    is_calibrated: bool
 
 
 @dataclass(frozen=True)
@@ -107,4 +108,5 @@ def _panels(name: str, predict: Predict, test: LocalData, grid: Grid) -> MapPane
         everywhere.rsrp_dbm.reshape(grid.shape),
         grid.means(test.xy_m, predicted_dbm - test.rsrp_dbm),
         None if std_db is None else std_db.reshape(grid.shape),
+        everywhere.within_95_db is not None,
     )

@@ -117,7 +117,7 @@ class KrigingMap(Checked):
         """Why arrays cannot be the sum of so many messages; None if they can."""
         return self._codec(plan.area).sum_fault(total, messages, self.most_squares)
 
-    def told(self, plan: Plan, message: Arrays) -> int:
+    def message_size(self, plan: Plan, message: Arrays) -> int:
         """The number of squares that the message names, which stands for n."""
         return int(self.visits(plan.area, message).k.sum())
 
@@ -193,8 +193,8 @@ class _Sums:
     @cached_property
     def digest(self) -> bytes:
         digest = hashlib.blake2b(repr((self.kernel_name, self.grid)).encode())
-        digest.update(self.all_k)
-        digest.update(self.all_sums_db)
+        digest.update(self.all_k.tobytes())
+        digest.update(self.all_sums_db.tobytes())
         return digest.digest()
 
     def __hash__(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.federation.map_family import Arrays
+from veilmap.foreign_arrays import is_real
 from veilmap.kriging.medians import medians
 from veilmap.square_grid import OUTSIDE, SquareGrid
 from veilmap.wording import counted
@@ -103,6 +104,8 @@ class SquareCodec:
         names = {SQUARES, SIGNAL} if self.layout == "sparse" else {VISITED, SIGNAL}
         if set(message) != names:
             return f"arrays {', '.join(sorted(message))}, and not {', '.join(sorted(names))}"
+        if not all(map(is_real, message.values())):
+            return "values that are not real numbers"
         if not all(np.isfinite(values).all() for values in message.values()):
             return "numbers that are not finite"
         fault = self._list_fault(message) if self.layout == "sparse" else self._array_fault(message)

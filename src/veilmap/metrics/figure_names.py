@@ -9,7 +9,6 @@ EMD = "emd_paper"
 MAIN = (
     "rmse_db",
     "skill_by_place",
-    "share_of_central",
     EMD,
     "diverged_share",
     "distance_m",

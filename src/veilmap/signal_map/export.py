@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 from pyproj import CRS
 
 from veilmap.errors import unknown_choice
-from veilmap.files import write_whole
+from veilmap.files import OPEN, PRIVATE, write_whole
 from veilmap.signal_map.raster import Raster
 from veilmap.signal_map.signal_map import SignalMap
 
@@ -17,14 +17,14 @@ def write_geotiff(raster: Raster, path: Path) -> None:
     """A raster with its projection inside."""
     from veilmap.signal_map.geotiff import geotiff
 
-    write_whole(path, geotiff(raster))
+    write_whole(path, geotiff(raster), _mode(raster))
 
 
 def write_geojson(raster: Raster, path: Path) -> None:
     """Squares in degrees."""
     from veilmap.signal_map.geojson import geojson
 
-    write_whole(path, geojson(raster))
+    write_whole(path, geojson(raster), _mode(raster))
 
 
 def write_png(raster: Raster, path: Path) -> None:
@@ -32,12 +32,17 @@ def write_png(raster: Raster, path: Path) -> None:
     from veilmap.signal_map.picture import picture
 
     image, world = picture(raster, f"Signal map of cell {raster.cell}")
-    write_whole(path, image)
+    write_whole(path, image, _mode(raster))
     write_whole(path.with_suffix(".pgw"), world.encode())
     # A world file has no projection; GDAL, and with it QGIS, looks for one here.
     wkt = escape(CRS.from_epsg(raster.projection.epsg).to_wkt())
     side_file = f"<PAMDataset><SRS>{wkt}</SRS></PAMDataset>\n"
     write_whole(path.with_name(path.name + ".aux.xml"), side_file.encode())
+
+
+def _mode(raster: Raster) -> int:
+    """For the owner alone, where the map shows which squares phones visited."""
+    return OPEN if raster.visits is None else PRIVATE
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Task(Checked, NamesMayBeNumbers):
             of the cell's measurements, which only a simulation can know.
         scaler: ``area`` standardises positions by the public area, as a deployment must;
             ``fitted`` by mean and spread of all users' data, as in the paper.
-        label_offset_dbm: the public mean that the network predicts deviations from. ``mean`` takes
+        label_offset_dbm: the public mean from which labels are taken as deviations. ``mean`` takes
             the training data's mean rounded to 1 dB in its place; ``none`` is the paper's setting.
         seed: root seed of all random streams.
     """
