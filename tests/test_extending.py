@@ -142,7 +142,7 @@ def assert_is_everywhere(folder):
 def test_its_methods_are_used_by_name_in_every_command(
     installed, little_file, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setenv("COLUMNS", "120")  # names are not folded
+    monkeypatch.setattr("veilmap.cli.console.stdout.width", 120)  # names are not folded
     for command, arguments, said in steps(little_file, tmp_path):
         out, _ = run(capsys, command, *arguments)
         assert said in " ".join(out.split()), command

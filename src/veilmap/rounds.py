@@ -137,7 +137,7 @@ class Split(Checked):
             the training data.
         test_share: share of the rows that are test data.
         burst_gap_s: a burst ends where a user is silent for longer, in seconds.
-        block_m: the side of the squares of a block split.
+        block_m: the side of the squares of a block split, in metres.
     """
 
     split: SplitName = "burst"

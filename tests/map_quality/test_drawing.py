@@ -102,4 +102,4 @@ def test_a_curve_is_the_mean_over_seeds_and_far_below_is_cut_off():
 def test_where_the_constant_is_exact_there_is_no_curve():
     axes = blank_sheet((3, 2)).subplots()
     draw_curve(axes, [row("network", "federated")], [point(1, None)], {"network": "black"})
-    assert [text.get_text() for text in axes.texts] == ["constant"]
+    assert [text.get_text() for text in axes.texts] == ["- - constant"]

@@ -16,7 +16,7 @@ from veilmap.study.settings import NetworkTask, RunSettings, Task
 
 TaskOptions = Annotated[Task, grouped("Task", 1)]
 NetworkTaskOptions = Annotated[NetworkTask, grouped("Task", 1)]
-TrainingOptions = Annotated[Training, grouped("Federated training", 2)]
+TrainingOptions = Annotated[Training, grouped("Federated training (of kriging only --fraction)", 2)]
 ProtectionOptions = Annotated[Protection, grouped("Defences on the phone", 3)]
 TestOptions = Annotated[Split, grouped("Test data", 4)]
 KrigingOptions = Annotated[KrigingMap, grouped("Kriging", 2)]

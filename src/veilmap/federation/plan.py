@@ -24,7 +24,7 @@ MOST_POINTS = 10**12
 
 @dataclass(frozen=True)
 class Training(Checked):
-    """The knobs of Algorithm 1.
+    """The knobs of Algorithm 1; of the kriging map only ``fraction``.
 
     Attributes:
         epochs: E, how often a phone goes over its data in a round.

@@ -34,14 +34,17 @@ def draw_curve(
         if summary.kind == "federated":
             drawn += _line(axes, summary, curve, colours[summary.predictor])
     axes.axhline(0, color=_REFERENCE, linewidth=0.8, linestyle="--")
-    _label(axes, 0, "constant", below=True)
+    # At the left below its line, where curves seldom are.
+    _label(axes, "- - constant", (0, 0), (2, -2), ("axes fraction", "data"))
     if best is not None and (skill := best.mean("skill_by_place")) is not None:
         drawn.append(skill)
         axes.axhline(skill, color=_REFERENCE, linewidth=0.8)
-        _label(axes, skill, f"best centralised: {called(best)}")
+        # Above all curves, which come near its line at the right.
+        text = f"— best centralised: {called(best)}"
+        _label(axes, text, (1, 1), (-2, -1), ("axes fraction", "axes fraction"))
     low, high = max(min(drawn), _LOWEST), max(drawn)
     room = 0.12 * max(high - low, 0.2)
-    axes.set_ylim(low - room, high + room)
+    axes.set_ylim(low - room, high + 2 * room)
     axes.set_xlabel("round", fontsize=LABEL)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(5))
@@ -73,12 +76,14 @@ def _line(axes: Axes, summary: Summary, curve: Sequence[CurvePoint], colour: str
     return means
 
 
-def _label(axes: Axes, y: float, text: str, below: bool = False) -> None:
-    """At the right above the line, or at the left below it, where curves seldom are."""
-    place, offset = ((0, y), (2, -2)) if below else ((1, y), (-2, 2))
+def _label(
+    axes: Axes,
+    text: str,
+    place: tuple[float, float],
+    offset: tuple[float, float],
+    coordinates: tuple[str, str],
+) -> None:
     axes.annotate(
-        text, place, offset, xycoords=("axes fraction", "data"), textcoords="offset points",
-        ha="left" if below else "right", va="top" if below else "bottom", fontsize=TICK,
-        color=_REFERENCE, zorder=3,
-        bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.5},
+        text, place, offset, xycoords=coordinates, textcoords="offset points",
+        ha="right" if place[0] else "left", va="top", fontsize=TICK, color=_REFERENCE,
     )  # fmt: skip

@@ -37,11 +37,11 @@ class Question(Checked):
 
     Attributes:
         maps: the federated maps, each with its settings after a colon; in Python also objects.
-            The layers of the paper's network are options of their own. veilmap methods lists all
-            kinds.
+            Those of kriging and the layers of the paper's network are options of their own.
+            veilmap methods lists all kinds.
         seeds: number of seeds, counted up from the task's seed; a seed decides the split and every
             other draw.
-        threshold_dbm: a place whose mean signal is lower has no coverage.
+        threshold_dbm: a place whose mean signal is lower has no coverage, in dBm.
     """
 
     maps: MapsSetting = MAPS
