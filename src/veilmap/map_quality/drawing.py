@@ -49,7 +49,7 @@ def draw_sheet(
     bars = (
         (grid[:, :2], scales.signal, _SIGNAL, "RSRP in dBm", "both"),
         (grid[:, 2:3], scales.error, _ERROR, "predicted − measured, in dB", "both"),
-        (grid[:, 3:], scales.doubt, _DOUBT, "standard deviation, in dB", "max"),
+        (grid[:, 3:], scales.doubt, _DOUBT, "uncertainty, in dB", "max"),
     )
     for axes, scale, colours, label, extend in bars:
         bar = figure.colorbar(
