@@ -13,6 +13,7 @@ from veilmap.map_quality.drawing import draw_sheet
 from veilmap.map_quality.learning_curve import draw_curve
 from veilmap.map_quality.rows import CurvePoint
 from veilmap.map_quality.sheet import Grid, sheet_of
+from veilmap.metrics.rows import RoundRecord
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ def test_a_picture_without_a_curve_and_one_without_a_round_of_skill(maps):
 
 
 def point(number, skill, seed=0):
-    return CurvePoint("network", seed, number, 0.0, 1, 1, 5.0, 5.0, skill, skill)
+    return CurvePoint("network", seed, RoundRecord(number, 0.0, 1, 1, 5.0, 5.0, skill, None, 0.1))
 
 
 def test_a_curve_is_the_mean_over_seeds_and_far_below_is_cut_off():

@@ -65,7 +65,8 @@ def test_the_mean_of_all_points_is_as_good_as_the_constant_per_row(compared):
 
 def test_the_last_point_of_the_curve_is_the_trained_map(compared):
     for row in compared.rows:
-        points = [p for p in compared.curve if (p.predictor, p.seed) == (row.predictor, row.seed)]
+        own = (row.predictor, row.seed)
+        points = [p.trained for p in compared.curve if (p.predictor, p.seed) == own]
         if row.kind != "federated":
             assert points == []
             continue
@@ -90,7 +91,8 @@ def test_the_same_seed_gives_the_same_figures(compared):
     assert [replace(row, seconds=0) for row in again.rows] == [
         replace(row, seconds=0) for row in compared.rows
     ]
-    assert again.curve == compared.curve
+    curves = ([replace(p.trained, seconds=0) for p in each.curve] for each in (again, compared))
+    assert next(curves) == next(curves)
 
 
 def test_a_seed_is_the_same_alone_and_among_others(compared):

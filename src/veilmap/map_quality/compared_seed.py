@@ -6,15 +6,11 @@ from dataclasses import dataclass, replace
 
 from joblib import cpu_count
 
-from veilmap.federation import verbs
-from veilmap.federation.map_family import Arrays
 from veilmap.federation.trainer import OnThreads
 from veilmap.map_quality.predictors import CENTRAL, CONSTANT, Fit, Kind, Predict, all_rows, constant
 from veilmap.map_quality.rows import CurvePoint, Judge, QualityRow, with_shares
 from veilmap.map_quality.settings import QualitySettings
 from veilmap.measurements import Measurements
-from veilmap.metrics.map_errors import Skill
-from veilmap.metrics.rows import RoundRecord
 from veilmap.model.threads import one_thread
 from veilmap.study.prepare import Prepared, prepare
 from veilmap.study.settings import RunSettings
@@ -73,31 +69,11 @@ def _federated(
     name: str, prepared: Prepared, judge: Judge
 ) -> tuple[QualityRow, Predict, list[CurvePoint]]:
     """Trained as it is set, and judged after every round."""
-    plan, points = prepared.plan, list[CurvePoint]()
-
-    def on_state(record: RoundRecord, state: Arrays) -> None:
-        predicted = verbs.predict(plan.map, plan, state, judge.test.xy_m)
-        errors = judge.test.errors(predicted.rsrp_dbm)
-        skill = Skill.of(errors, judge.constant)
-        points.append(
-            CurvePoint(
-                predictor=name,
-                seed=judge.seed,
-                round=record.round,
-                start_s=record.start_s,
-                users=record.users,
-                n=record.n,
-                rmse_db=errors.rmse_db,
-                rmse_by_place_db=errors.rmse_by_place_db,
-                skill=skill.per_row,
-                skill_by_place=skill.by_place,
-            )
-        )
-
-    run = train_prepared(prepared, trainer=OnThreads(cpu_count()), on_state=on_state)
+    run = train_prepared(prepared, trainer=OnThreads(cpu_count()))
     predict = run.signal_map.predict
     seconds = sum(record.seconds for record in run.history)
-    return judge.row(name, "federated", predict, seconds), predict, points
+    curve = [CurvePoint(name, judge.seed, record) for record in run.history]
+    return judge.row(name, "federated", predict, seconds), predict, curve
 
 
 def _seeded(run: RunSettings, seed: int) -> RunSettings:

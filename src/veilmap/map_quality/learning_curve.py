@@ -62,8 +62,9 @@ def _line(axes: Axes, summary: Summary, curve: Sequence[CurvePoint], colour: str
     """Draws it; the skills drawn."""
     by_round: dict[int, list[float]] = {}
     for point in curve:
-        if point.predictor == summary.predictor and point.skill_by_place is not None:
-            by_round.setdefault(point.round, []).append(point.skill_by_place)
+        skill = point.trained.skill_by_place
+        if point.predictor == summary.predictor and skill is not None:
+            by_round.setdefault(point.trained.round, []).append(skill)
     if not by_round:
         return []
     rounds = sorted(by_round)

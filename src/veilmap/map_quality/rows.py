@@ -7,7 +7,7 @@ from veilmap.local_data import LocalData
 from veilmap.map_quality.intervals import interval_coverage
 from veilmap.map_quality.predictors import Kind, Predict
 from veilmap.metrics.map_errors import Skill, SquaredErrors, TestSet
-from veilmap.metrics.rows import FigureRow
+from veilmap.metrics.rows import FigureRow, RoundRecord
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,7 @@ class CurvePoint(FigureRow):
 
     predictor: str
     seed: int
-    round: int
-    start_s: float
-    users: int
-    n: int
-    rmse_db: float
-    rmse_by_place_db: float
-    skill: float | None
-    skill_by_place: float | None
+    trained: RoundRecord
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from joblib import cpu_count
 from veilmap.errors import UserError, refuse, refuse_several
 from veilmap.federation import verbs
 from veilmap.federation.evaluation import Evaluation, joint_rmse_db
-from veilmap.federation.map_family import Arrays
 from veilmap.federation.observation import Observer
 from veilmap.federation.plan import Plan
 from veilmap.federation.server import RoundResult, federate
@@ -82,7 +81,6 @@ class Run:
 
 
 OnRound = Callable[[RoundRecord], None]
-OnState = Callable[[RoundRecord, Arrays], None]
 
 
 def train(
@@ -147,14 +145,12 @@ def train_prepared(
     keep: Sequence[str] = (),
     trainer: Trainer = OnThreads(1),
     device: DeviceName = "cpu",
-    on_state: OnState | None = None,
 ) -> Run:
     """Train in memory; ``observer`` sees what the server sees.
 
     The points that the users in ``keep`` trained on are kept, for comparisons. By default one
     phone is trained after the other, because comparisons have a process on every core.
-    ``device`` is where ``trainer`` computes. ``on_state`` is called with each round's record and
-    the server's state after it.
+    ``device`` is where ``trainer`` computes.
     """
     history, diary, batches = [], [], {}
     plan = prepared.plan
@@ -168,8 +164,6 @@ def train_prepared(
             batches[result.round] = {u: result.batches[u] for u in keep if u in result.batches}
             if on_round:
                 on_round(record)
-            if on_state:
-                on_state(record, state)
     projection, offset_dbm = prepared.data.projection, plan.label_offset_dbm
     facts = MapFacts(plan.cell, plan.map, plan.scaler, offset_dbm, plan.area, projection)
     defences = summarise(plan.defence.steps, diary)
