@@ -70,9 +70,10 @@ def test_a_demand_that_the_map_cannot_meet_is_a_refusal_with_a_sentence(minimum,
 
 
 def test_a_message_longer_than_a_proxy_takes_is_not_sent():
-    """Two numbers of eight bytes for each of 1.1 million squares."""
-    many = make(KrigingMap(1.0), area=Area(0, 0, 1099, 999))
+    """2 million weights of eight bytes; the most squares that a grid has just fit."""
+    many = make(NetworkMap((2000, 1000)))
     assert list(FREE_NODE.objections(many)) == ["sends messages of 2,000,000 numbers at most"]
+    assert list(FREE_NODE.objections(make(KrigingMap(1.0), area=Area(0, 0, 998, 998)))) == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_a_message_longer_than_a_proxy_takes_is_not_sent():
         ({"defence": ("dp:epsilon=1",)}, "dp alters updates"),
         ({"training": Training(aggregation="median")}, "does not follow aggregation median"),
         ({"training": Training(cumulative=True)}, "forgets no round"),
-        ({"map": KrigingMap(0.1)}, "more than 4,000,000 that fit into memory"),
+        ({"map": KrigingMap(0.1)}, "more than 1,000,000 that fit into memory"),
         ({"map": Bumps()}, "nodes make the maps of veilmap alone, got map bumps:width=6"),
     ],
 )
