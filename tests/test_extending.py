@@ -165,7 +165,10 @@ def test_pip_installs_it_and_every_command_finds_it(little_file, tmp_path):
     def python(*words):
         command = [sys.executable, "-m", *map(str, words)]
         done = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "120"},
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -41,7 +41,7 @@ COMMANDS = {
     ),
     "audit": AUDIT,
     "quality": (
-        *("quality", "data.parquet", "--out", "out/quality", *TINY),
+        *("quality", "data.parquet", "--out", "out/quality", *TINY[:2]),
         *("--seeds", "1", "--split", "random"),
     ),
     "tune": ("tune", "data.parquet", "--out", "out/tuned.toml", "--trials", "4", *TINY[:2]),
