@@ -195,3 +195,10 @@ def test_all_places_may_lie_outside_and_there_may_be_none():
     for found, true in zip(lattice.predict(far_m), dense.predict(far_m), strict=True):
         np.testing.assert_allclose(found, true, rtol=1e-6)
     assert [len(each) for each in lattice.predict(np.empty((0, 2)))] == [0, 0]
+
+
+def test_at_the_middles_of_squares_the_mean_is_that_of_the_squares(monkeypatch):
+    lattice, dense = (made("roads", SHAPE, Kernel()) for made in (lattice_of, dense_of))
+    monkeypatch.setattr(LatticeKriging, "mean_at", lambda *given: pytest.fail("is slow"))
+    found = lattice.mean(everywhere_m(SHAPE)[::-1] + 1e-9)
+    np.testing.assert_allclose(found, dense.mean(everywhere_m(SHAPE)[::-1]), atol=1e-5)

@@ -31,6 +31,7 @@ from veilmap.square_grid import OUTSIDE, SquareGrid
 _NEAR = 16  # side of the box of squares that count one by one for the mean between squares
 _NODES = 4  # side of that from which the rest is interpolated, by cubic polynomials
 _NEIGHBOURS, _TILE = 192, 8  # of the standard deviation
+_AT_CENTRE = 1e-6  # of a side: places no farther from the middles of squares are there
 _BLOCK = 1 << 22  # covariances held at once
 
 
@@ -90,7 +91,12 @@ class LatticeKriging:
     def mean(self, xy_m: Matrix) -> Vector:
         """The mean at places, which may lie outside the grid."""
         inside, mean_db = self.grid.squares(xy_m) != OUTSIDE, np.empty(len(xy_m))
-        mean_db[inside] = self.mean_at(self.grid.fractional_index(xy_m[inside]))
+        places = self.grid.fractional_index(xy_m[inside])
+        squares = np.rint(places).astype(np.intp)
+        if np.allclose(places, squares, rtol=0, atol=_AT_CENTRE):
+            mean_db[inside] = self.mean_everywhere()[squares[:, 0], squares[:, 1]]
+        else:
+            mean_db[inside] = self.mean_at(places)
         across = (self._covariance_to(place_m) for place_m in xy_m[~inside])
         mean_db[~inside] = [self.mean_db + self.weights @ each for each in across]
         return mean_db
