@@ -55,6 +55,14 @@ class SquareGrid:
     def __len__(self) -> int:
         return self.rows * self.columns
 
+    @property
+    def width_m(self) -> float:
+        return self.columns * self.side_m
+
+    @property
+    def height_m(self) -> float:
+        return self.rows * self.side_m
+
     def squares(self, xy_m: NDArray[np.float64]) -> NDArray[np.int64]:
         """The number of the square of each position; -1 outside the grid."""
         column, row = np.floor((xy_m - (self.x_min_m, self.y_min_m)) / self.side_m).T

@@ -7,13 +7,13 @@ from PIL import Image
 import veilmap
 from tests.map_quality.making import TINY, make_field, row
 from tests.map_quality.test_quality import Doubting
-from veilmap.area import Area
 from veilmap.canvas import blank_sheet
 from veilmap.map_quality.drawing import draw_sheet
 from veilmap.map_quality.learning_curve import draw_curve
 from veilmap.map_quality.rows import CurvePoint
-from veilmap.map_quality.sheet import Grid, sheet_of
+from veilmap.map_quality.sheet import grid_around, means, sheet_of
 from veilmap.metrics.rows import RoundRecord
+from veilmap.square_grid import SquareGrid
 
 
 @pytest.fixture(scope="module")
@@ -23,27 +23,27 @@ def compared():
 
 def test_means_stand_in_their_squares_and_nothing_elsewhere():
     """-90 and -94 in the south-western square, -80 in the north-eastern; one row is outside."""
-    grid = Grid(Area(0, 0, 100, 50), 50.0)
+    grid = SquareGrid(0.0, 0.0, 50.0, 1, 2)
     xy_m = np.array([[1.0, 1], [49, 49], [99, 40], [101, 0], [-1, 0]])
-    found = grid.means(xy_m, np.array([-90.0, -94, -80, 0, 0]))
+    found = means(grid, xy_m, np.array([-90.0, -94, -80, 0, 0]))
     np.testing.assert_array_equal(found, [[-92, -80]])
-    assert grid.centres_m.tolist() == [[25, 25], [75, 25]]
-    assert np.isnan(grid.means(xy_m[:1], np.array([-90.0]))[0, 1])
+    assert grid.centres_m(np.arange(2)).tolist() == [[25, 25], [75, 25]]
+    assert np.isnan(means(grid, xy_m[:1], np.array([-90.0]))[0, 1])
 
 
 @pytest.mark.parametrize("extent_m", [10.0, 1000.0, 30_000.0])
 def test_squares_are_few_and_cover_the_frame(extent_m):
     xy_m = np.random.default_rng(0).uniform(0, extent_m, (200, 2))
-    grid = Grid.around(xy_m)
-    assert max(grid.shape) <= 110
+    grid = grid_around(xy_m)
+    assert max(grid.rows, grid.columns) <= 110
     assert grid.side_m >= 20
-    assert grid.shape[1] * grid.side_m >= grid.frame.width_m
+    assert (grid.squares(xy_m) >= 0).all()
 
 
 def test_the_errors_shown_are_those_of_the_test_data(compared):
     sheet = sheet_of(compared.first)
     test, kriging = compared.first.prepared.test, sheet.maps[0]
-    rows = sheet.grid.means(test.xy_m, test.rsrp_dbm)
+    rows = means(sheet.grid, test.xy_m, test.rsrp_dbm)
     assert (np.isnan(rows) == np.isnan(kriging.error_db)).all()
     assert not np.isnan(kriging.predicted_dbm).any()
     is_test = ~np.isnan(rows)

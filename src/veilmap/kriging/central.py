@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.kriging.dense import DenseKriging
+from veilmap.kriging.groups import mean_positions, medians
 from veilmap.kriging.kernel import Vector
 from veilmap.kriging.likelihood import fitted_kernel
-from veilmap.kriging.medians import medians
 from veilmap.kriging.observed import Observed
 from veilmap.local_data import Round
 from veilmap.metrics.map_errors import places
@@ -44,7 +44,7 @@ class _Medians:
         for this in rounds:
             for data in this.data.values():
                 place = places(data.xy_m, _SIDE_M)
-                xy_m.append(_means(data.xy_m, place))
+                xy_m.append(mean_positions(data.xy_m, place))
                 signal_db.append(medians(data.rsrp_dbm, place))
         return cls(np.concatenate(xy_m), np.concatenate(signal_db))
 
@@ -53,9 +53,4 @@ class _Medians:
         place = places(self.xy_m, side_m)
         k = np.bincount(place)
         mean_db = np.bincount(place, self.signal_db) / k
-        return Observed(_means(self.xy_m, place), mean_db, k.astype(np.float64))
-
-
-def _means(xy_m: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
-    counts = np.bincount(place)
-    return np.column_stack([np.bincount(place, axis) / counts for axis in xy_m.T])
+        return Observed(mean_positions(self.xy_m, place), mean_db, k.astype(np.float64))

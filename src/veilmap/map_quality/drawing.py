@@ -14,9 +14,10 @@ from veilmap.canvas import as_written, colour_range, fitted_sheet, scale_bar
 from veilmap.map_quality.learning_curve import draw_curve
 from veilmap.map_quality.narrative import called
 from veilmap.map_quality.rows import CurvePoint, QualityRow
-from veilmap.map_quality.sheet import Grid, MapPanels, Sheet, Values
+from veilmap.map_quality.sheet import MapPanels, Sheet, Values
 from veilmap.map_quality.summary import summarise
 from veilmap.report.sheet import COLOURS, LABEL, TICK, TITLE
+from veilmap.square_grid import SquareGrid
 
 _PANEL = 2.7  # the longer side of a map, in inches
 _LABELS, _HEAD, _BARS = 0.5, 0.6, 0.6  # room for them, in inches
@@ -81,9 +82,9 @@ def _most(values: Values, low: float, high: float) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def _panel_size(grid: Grid) -> tuple[float, float]:
-    scale = _PANEL / max(grid.frame.width_m, grid.frame.height_m)
-    return max(grid.frame.width_m * scale, _NARROWEST), grid.frame.height_m * scale
+def _panel_size(grid: SquareGrid) -> tuple[float, float]:
+    scale = _PANEL / max(grid.width_m, grid.height_m)
+    return max(grid.width_m * scale, _NARROWEST), grid.height_m * scale
 
 
 def _first_column(column: np.ndarray, sheet: Sheet, scales: _Scales) -> None:
@@ -113,7 +114,7 @@ def _draw_curve(
 def _draw_map(
     axes: np.ndarray,
     panels: MapPanels,
-    grid: Grid,
+    grid: SquareGrid,
     rows: Sequence[QualityRow],
     scales: _Scales,
     colour: str,
@@ -140,9 +141,8 @@ def _draw_map(
         _title(doubt, "uncertainty", of_what)
 
 
-def _squares(axes: Axes, values: Values, grid: Grid, scale: Normalize, colours: str) -> None:
-    rows, columns = grid.shape
-    extent = (0.0, columns * grid.side_m, 0.0, rows * grid.side_m)
+def _squares(axes: Axes, values: Values, grid: SquareGrid, scale: Normalize, colours: str) -> None:
+    extent = (0.0, grid.width_m, 0.0, grid.height_m)
     axes.set_facecolor(_NOTHING)
     axes.imshow(
         values, norm=scale, cmap=colours, origin="lower", extent=extent, interpolation="nearest"
@@ -161,9 +161,9 @@ def _title(axes: Axes, name: str, note: str, colour: str = "black") -> None:
     )  # fmt: skip
 
 
-def _scale_bar(axes: Axes, grid: Grid) -> None:
-    length_m, text = scale_bar(grid.frame.width_m)
-    width_m, height_m = grid.frame.width_m, grid.frame.height_m
+def _scale_bar(axes: Axes, grid: SquareGrid) -> None:
+    length_m, text = scale_bar(grid.width_m)
+    width_m, height_m = grid.width_m, grid.height_m
     x, y = 0.04 * width_m, 0.03 * height_m
     thick = 0.012 * max(width_m, height_m)
     axes.add_patch(Rectangle((x, y), length_m, thick, facecolor="black", linewidth=0))

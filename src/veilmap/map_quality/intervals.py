@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.federation.map_family import Prediction
-from veilmap.kriging.medians import medians
+from veilmap.kriging.groups import mean_positions, medians
 from veilmap.local_data import LocalData
 from veilmap.metrics.map_errors import places
 
@@ -33,8 +33,7 @@ def interval_coverage(
     place, day = places(test.xy_m, _REPORT_M), np.floor(test.time_s / _DAY_S)
     _, report = np.unique(np.column_stack([place, day]), axis=0, return_inverse=True)
     report = report.ravel()
-    counts = np.bincount(report)
-    xy_m = np.column_stack([np.bincount(report, axis) / counts for axis in test.xy_m.T])
+    xy_m = mean_positions(test.xy_m, report)
     found = predict(xy_m)
     if found.std_db is None or found.within_95_db is None:
         return IntervalCoverage(None, None)

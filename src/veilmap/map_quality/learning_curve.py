@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from veilmap.canvas import as_written
 from veilmap.map_quality.narrative import called
 from veilmap.map_quality.rows import CurvePoint, QualityRow
-from veilmap.map_quality.summary import Summary, summarise
+from veilmap.map_quality.summary import Summary, best_of, summarise
 from veilmap.report.sheet import LABEL, TICK
 
 _LOWEST = -0.5  # a map that has not learned the mean is far below
@@ -28,7 +28,7 @@ def draw_curve(
     There is no legend: the names of the maps beside it have the colours of the lines.
     """
     summaries = summarise(rows)
-    best = _best(summaries)
+    best = best_of(summaries, "central")
     drawn = [0.0]
     for summary in summaries:
         if summary.kind == "federated":
@@ -36,7 +36,7 @@ def draw_curve(
     axes.axhline(0, color=_REFERENCE, linewidth=0.8, linestyle="--")
     # At the left below its line, where curves seldom are.
     _label(axes, "- - constant", (0, 0), (2, -2), ("axes fraction", "data"))
-    if best is not None and (skill := best.mean("skill_by_place")) is not None:
+    if best is not None and (skill := best.mean("skill_by_place") or 0) > 0:
         drawn.append(skill)
         axes.axhline(skill, color=_REFERENCE, linewidth=0.8)
         # Above all curves, which come near its line at the right.
@@ -50,12 +50,6 @@ def draw_curve(
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.tick_params(labelsize=TICK, color="0.7")
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _best(summaries: Sequence[Summary]) -> Summary | None:
-    central = [each for each in summaries if each.kind == "central"]
-    best = max(central, key=lambda each: each.mean("skill_by_place") or 0, default=None)
-    return None if best is None or (best.mean("skill_by_place") or 0) <= 0 else best
 
 
 def _line(axes: Axes, summary: Summary, curve: Sequence[CurvePoint], colour: str) -> list[float]:

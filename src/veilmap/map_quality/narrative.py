@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from veilmap.map_quality.noise_floor import NoiseFloor
-from veilmap.map_quality.summary import Summary
+from veilmap.map_quality.summary import Summary, best_of
 from veilmap.metrics.baselines import is_no_better
 
 NAMES = {
@@ -28,10 +28,10 @@ def called(summary: Summary) -> str:
 def narrative(summaries: Sequence[Summary], floor: NoiseFloor | None) -> Iterator[str]:
     """The best centralised map, what limits it, and each federated map beside it."""
     constant_db = next(each.mean(_RMSE) for each in summaries if each.kind == "baseline")
-    central = [each for each in summaries if each.kind == "central"]
-    best = max(central, key=lambda each: each.mean(_SKILL) or 0)
-    is_of_use = not is_no_better(best.mean(_RMSE), constant_db)
-    if not is_of_use:
+    best = best_of(summaries, "central")
+    if best is not None and is_no_better(best.mean(_RMSE), constant_db):
+        best = None
+    if best is None:
         yield (
             "No centralised predictor is better than the constant: these data do not show where "
             "the signal is strong. Measure at more places, or choose another cell."
@@ -41,13 +41,13 @@ def narrative(summaries: Sequence[Summary], floor: NoiseFloor | None) -> Iterato
         yield f"The best centralised map is {called(best)}, with a skill by place of {skill:.2f}."
         yield from _limit(best, floor)
     federated = [each for each in summaries if each.kind == "federated"]
-    leader = max(federated, key=lambda each: each.mean(_SKILL) or 0, default=None)
+    leader = best_of(summaries, "federated")
     is_leading = leader is not None and not is_no_better(leader.mean(_RMSE), constant_db)
     for each in federated:
         if leader is not None and each is not leader and is_leading:
             yield _beside(each, leader, constant_db)
         else:
-            yield _alone(each, best if is_of_use else None, constant_db)
+            yield _alone(each, best, constant_db)
 
 
 def _limit(best: Summary, floor: NoiseFloor | None) -> Iterator[str]:

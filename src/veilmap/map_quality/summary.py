@@ -37,6 +37,12 @@ class Summary:
         return None if found is None else found.mean
 
 
+def best_of(summaries: Sequence[Summary], kind: Kind) -> Summary | None:
+    """The one of a kind with the highest mean skill by place; None if there is none of it."""
+    own = [each for each in summaries if each.kind == kind]
+    return max(own, key=lambda each: each.mean("skill_by_place") or 0, default=None)
+
+
 def summarise(rows: Sequence[QualityRow]) -> tuple[Summary, ...]:
     """One per predictor, in the order of the rows."""
     kinds = {row.predictor: row.kind for row in rows}

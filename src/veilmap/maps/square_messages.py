@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from veilmap.federation.map_family import Arrays
 from veilmap.foreign_arrays import is_real
-from veilmap.kriging.medians import medians
+from veilmap.kriging.groups import medians
 from veilmap.square_grid import OUTSIDE, SquareGrid
 from veilmap.wording import counted
 

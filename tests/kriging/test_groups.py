@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veilmap.kriging.medians import medians
+from veilmap.kriging.groups import medians
 
 
 def test_the_median_is_the_middle_or_between_the_two_in_the_middle():
