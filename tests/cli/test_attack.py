@@ -26,13 +26,16 @@ def run_folder(campus_file, tmp_path_factory):
 
 def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run_folder, tmp_path):
     out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "a", *QUICK)
-    assert "dlg search first_layer heatmap" in " ".join(out.split())
+    assert "dlg search first_layer heatmap blind prior" in " ".join(out.split())
+    assert "prior knows besides where other people are: the squares where " in out
     assert "user 0: " in out
     assert "oracle, known to no real server: area, scaler" in out
     assert "EMD in the paper's unit" in out
     assert "protect them like the data" in out
-    rows = json.loads((tmp_path / "a" / "results.json").read_text())["rows"]
-    assert [row["attack"] for row in rows] == ["dlg", "search", "first_layer", "heatmap"]
+    content = json.loads((tmp_path / "a" / "results.json").read_text())
+    attacks = [row["attack"] for row in content["rows"]]
+    assert attacks == ["dlg", "search", "first_layer", "heatmap"]
+    assert [row["attack"] for row in content["guesses"]] == ["blind", "prior"]
 
 
 def test_methods_are_named_with_commas_and_the_runs_folder_is_the_default(capsys, run_folder):
@@ -57,7 +60,7 @@ def test_an_attack_of_an_installed_package_is_found_by_name(
     names = [row["attack"] for row in rows]
     assert names == ["search", "corner:depth=3,knows=True", "first_layer"]
     assert re.search(r"cosine, median +0\.\d{4} +- +0\.\d{4}", out)
-    assert "corner:depth=3,knows=True does no better than random points" in out
+    assert "corner:depth=3,knows=True does no better than a guess that sees no message" in out
 
 
 def test_old_names_work_and_a_line_says_the_new_ones(capsys, run_folder, tmp_path):
@@ -147,15 +150,19 @@ def test_without_pictures_no_plotting_library_is_loaded(run_folder, tmp_path):
 
 
 def test_an_attack_found_nothing_only_if_no_place_is_near():
-    lost = Scores(
-        rounds=3, emd_m=400.0, emd_random_m=400.0, nearest_m=300.0, nearest_random_m=300.0
+    lost = Scores(rounds=3, emd_m=400.0, nearest_m=300.0, home_error_m=500.0)
+    guesses = {"blind": lost, "prior": replace(lost, emd_m=410.0)}
+    nothing = "dlg does no better than a guess that sees no message"
+    assert verdict("dlg", lost, guesses) == nothing
+    assert verdict("dlg", replace(lost, nearest_m=20.0), guesses).endswith(
+        "but 20 m from a place where the user was (a guess: 300 m)"
     )
-    assert verdict("dlg", lost) == "dlg does no better than random points in the area"
-    assert "but 20 m from a place where the user was" in verdict(
-        "dlg", replace(lost, nearest_m=20.0)
+    assert verdict("dlg", replace(lost, home_error_m=9.0), guesses).endswith(
+        "but 9 m from home (a guess: 500 m)"
     )
-    assert verdict("dlg", replace(lost, emd_m=100.0)) is None
-    assert verdict("dlg", replace(lost, nearest_m=None)) == verdict("dlg", lost)
+    assert verdict("dlg", replace(lost, emd_m=100.0), guesses) is None
+    assert verdict("dlg", replace(lost, nearest_m=None), guesses) == nothing
+    assert verdict("dlg", replace(lost, nearest_m=20.0), {}) == nothing
 
 
 def test_iterations_are_shown_of_every_attack_that_has_some(
@@ -166,4 +173,4 @@ def test_iterations_are_shown_of_every_attack_that_has_some(
     monkeypatch.syspath_prepend(tmp_path / "site")
     options = ("--out", tmp_path / "a", "--method", "drift,search")
     out, _ = run(capsys, "attack", run_folder, *options)
-    assert re.search(r"iterations, mean +3 +-\n +ran out of them +0% +-\n", out)
+    assert re.search(r"iterations, mean +3 +- +- +-\n +ran out of them +0% +- +- +-\n", out)

@@ -385,23 +385,23 @@ def test_an_attack_gets_a_long_series_in_one_call_if_it_asks_for_that(run, monke
     assert calls == ([rounds] if joint else [3] * (rounds // 3) + [rounds % 3] * (rounds % 3 > 0))
 
 
-class Blind(Corner):
+class Closed(Corner):
     """Reads no map at all."""
 
-    name = "blind"
+    name = "closed"
 
     def reads(self, header):
         return False
 
 
 def test_an_attack_that_cannot_read_the_map_is_left_out(run):
-    result = attack(run, method=["first_layer", Blind()])
-    assert result.unread == ("blind:depth=10",)
+    result = attack(run, method=["first_layer", Closed()])
+    assert result.unread == ("closed:depth=10",)
     assert list(result.scores) == ["first_layer"]
     with pytest.raises(
-        UserError, match="can read the map network: blind:depth=10; add to --method"
+        UserError, match="can read the map network: closed:depth=10; add to --method"
     ):
-        attack(run, method=[Blind()])
+        attack(run, method=[Closed()])
 
 
 @pytest.fixture(scope="module")

@@ -64,8 +64,9 @@ class Audit:
         """The content of ``results.json``: figures and words, no position."""
         rows = [row.columns() for row in self.content.rows]
         history = [line.columns() for line in self.content.history]
+        guesses = [row.columns() for each in self.results for row in each.guesses]
         return {
-            **results(dict(self.record), rows, history),
+            **results(dict(self.record), rows, history, guesses),
             "configurations": [_line(each) for each in self.content.configurations],
             "failed": dict(self.ranking.failed),
             "verdict": asdict(self.verdict),

@@ -28,6 +28,7 @@ def renamed(result: TrialResult, names: Mapping[str, str]) -> TrialResult:
     return replace(
         result,
         rows=tuple(replace(row, target=names[str(row.target)]) for row in result.rows),
+        guesses=tuple(replace(row, target=names[str(row.target)]) for row in result.guesses),
         history=tuple(replace(line, target=names[line.target]) for line in result.history),
         training=tuple(
             replace(each, refused={names[user]: why for user, why in each.refused.items()})

@@ -1,7 +1,7 @@
 """``veilmap attack``."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from statistics import median
@@ -10,11 +10,12 @@ from typing import Annotated
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import ATTACKS
+from veilmap.attacks.prior import Prior
 from veilmap.attacks.reconstruction import Outcome, Reconstruction
 from veilmap.cli.console import print_table, progress, say, stdout
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
-from veilmap.metrics.baselines import is_near, is_no_better
+from veilmap.metrics.baselines import Reach, is_near, is_no_better
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
 from veilmap.model.device import DeviceName, torch_device
 from veilmap.study.attack import attack
@@ -141,7 +142,8 @@ def _show(run: AttackRun) -> None:
     if run.truth is None:
         say(f"no ground truth: {run.why_no_truth}")
     stdout.print()
-    print_table((*_figures(run), *_work(run)), "", *run.scores)
+    print_table((*_figures(run), *_work(run)), "", *run.scores, *run.guesses)
+    say(f"\nblind sees no message and knows the area; {_prior(run)}")
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
     if is_one_place(run.area):
@@ -149,22 +151,31 @@ def _show(run: AttackRun) -> None:
     for line in unplaced(run):
         say(f"\n{line}")
     for name, scores in run.scores.items():
-        if finding := verdict(name, scores):
+        if finding := verdict(name, scores, run.guesses):
             say(f"\n{finding}")
 
 
+def _prior(run: AttackRun) -> str:
+    """What else the prior knows; or why there is none."""
+    if Prior.name in run.guesses:
+        return f"prior knows besides where other people are: {run.prior}"
+    return f"there is no prior: {run.prior}"
+
+
 def _figures(run: AttackRun) -> Iterator[list[str]]:
-    """How near each method came; figures that no method has are left out."""
+    """How near each method and each guess came; figures that none has are left out."""
+    every = (*run.scores.values(), *run.guesses.values())
     for name, text, spec in FIGURES:
-        if any(getattr(scores, name) is not None for scores in run.scores.values()):
-            yield [text, *(scores.text(name, spec) for scores in run.scores.values())]
+        if any(getattr(scores, name) is not None for scores in every):
+            yield [text, *(scores.text(name, spec) for scores in every)]
 
 
 def _work(run: AttackRun) -> Iterator[list[str]]:
-    """How well each method explained the updates, and its cost."""
+    """How well each method explained the updates, and its cost; guesses explain nothing."""
     works = [_work_of(found, run.scores[name]) for name, found in run.found.items()]
+    nothing = [UNDEFINED] * len(run.guesses)
     for text in works[0]:
-        yield [text, *(work[text] for work in works)]
+        yield [text, *(work[text] for work in works), *nothing]
 
 
 def _work_of(found: Sequence[Reconstruction], scores: Scores) -> dict[str, str]:
@@ -188,15 +199,25 @@ def unplaced(run: AttackRun) -> Iterator[str]:
             yield f"{name} found no location in {rounds}: {outcome.value}"
 
 
-def verdict(name: str, scores: Scores) -> str | None:
-    """A sentence on an attack whose EMD is no better than that of random points.
+def verdict(name: str, scores: Scores, guesses: Mapping[str, Scores]) -> str | None:
+    """A sentence on an attack whose EMD is no better than that of a guess.
 
-    It found nothing, unless single locations are close nevertheless.
+    It found nothing, unless single locations or home are close nevertheless.
     """
-    if not is_no_better(scores.emd_m, scores.emd_random_m):
+    reach = Reach.of([scores.figures()])
+    guess = Reach.best(Reach.of([each.figures()]) for each in guesses.values())
+    if reach.finds_nothing(guess):
+        return f"{name} does no better than a guess that sees no message"
+    if not is_no_better(reach.emd_m, guess.emd_m):
         return None
-    if not is_near(scores.nearest_m, scores.nearest_random_m):
-        return f"{name} does no better than random points in the area"
-    near = f"{scores.text('nearest_m', ',.0f')} m from a place where the user was"
-    blind = f"random points are at {scores.text('nearest_random_m', ',.0f')} m"
-    return f"{name}: by EMD no better than random points, but {near}; {blind}"
+    against = " and ".join(_nearer(reach, guess))
+    return f"{name}: by EMD no better than a guess that sees no message, but {against}"
+
+
+def _nearer(reach: Reach, guess: Reach) -> Iterator[str]:
+    """By what an attack is nearer than a guess, where it is."""
+    if is_near(reach.nearest_m, guess.nearest_m):
+        near = f"{reach.nearest_m:,.0f} m from a place where the user was"
+        yield f"{near} (a guess: {guess.nearest_m:,.0f} m)"
+    if guess.home_m is not None and not is_no_better(reach.home_m, guess.home_m):
+        yield f"{reach.home_m:,.0f} m from home (a guess: {guess.home_m:,.0f} m)"

@@ -18,6 +18,8 @@ class TrialResult:
         configuration: what the trial is called.
         seed: of the trial.
         rows: one per attack and target, or one.
+        guesses: the same of the guesses that see no message: one per guess and target.
+        priors: what the prior of each target was made from, or why there is none.
         history: one line per attack, target and round; if kept.
         rounds: one per attack and attacked round, means over the starts.
         training: one per round of training.
@@ -35,6 +37,8 @@ class TrialResult:
     configuration: str
     seed: int
     rows: tuple[TrialRow, ...] = ()
+    guesses: tuple[TrialRow, ...] = ()
+    priors: tuple[str, ...] = ()
     history: tuple[TrialRound, ...] = ()
     rounds: tuple[RoundMeans, ...] = ()
     training: tuple[RoundRecord, ...] = ()

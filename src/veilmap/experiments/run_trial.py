@@ -90,6 +90,8 @@ def _trained(trial: Trial, data: Measurements) -> TrialResult:
         configuration=trial.configuration,
         seed=trial.seed,
         rows=tuple(_rows(trial, run, attacked, elements)),
+        guesses=tuple(row for each in attacked for row in _guesses(trial, run, each)),
+        priors=tuple(dict.fromkeys(each.prior for each in attacked)),
         history=tuple(_history(trial, run, attacked)) if "history" in trial.keep else (),
         rounds=tuple(means for each in attacked for means in _round_means(each)),
         training=run.history,
@@ -123,7 +125,7 @@ def _attack_all(trial: Trial, run: Run, seen: Sequence[Observation]) -> list[Att
     attacks = trial.attacks
     if attacks is None:
         return []
-    known = evidence_of(run.prepared, seen, run.batches)
+    known = evidence_of(run.prepared, seen, run.batches, run.signal_map.state)
     theory: Literal[False, "theorem 1"] = "theorem 1" if trial.theory else False
     return [
         attack(
@@ -150,6 +152,14 @@ def _rows(
             scores = replace(scores, places=())  # positions are kept apart
             starts = _start_figures(each, method)
             yield TrialRow(name, method, each.target, seed, figures, sent, scores, starts, updates)
+
+
+def _guesses(trial: Trial, run: Run, attacked: AttackRun) -> Iterator[TrialRow]:
+    figures, sent = _map_figures(run), _sent_figures(trial, run, attacked)
+    for name, scores in attacked.guesses.items():
+        scores = replace(scores, places=())
+        key = trial.configuration, name, attacked.target, trial.seed
+        yield TrialRow(*key, figures, sent, scores)
 
 
 def _map_figures(run: Run) -> MapFigures:

@@ -120,5 +120,5 @@ def _with_users(content: Mapping[str, Any], other: Callable[[Any], Any]) -> dict
     def refused(line: dict[str, Any]) -> dict[str, Any]:
         return {**line, "refused": {other(user): why for user, why in line["refused"].items()}}
 
-    rename = {"rows": target, "history": target, "training": refused}
+    rename = {"rows": target, "guesses": target, "history": target, "training": refused}
     return {**content, **{name: list(map(of, content[name])) for name, of in rename.items()}}

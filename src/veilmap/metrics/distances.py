@@ -22,11 +22,15 @@ FEWER_PROJECTIONS = 100
 
 
 def emds_or_none_m(
-    true_m: Points, found_m: Sequence[Points], weights: Sequence[Weights | None]
+    true_m: Points,
+    found_m: Sequence[Points],
+    weights: Sequence[Weights | None],
+    projections: int = 1000,
 ) -> list[float | None]:
     """Sliced EMD to each set, in metres; None where nothing was found."""
     some = [number for number, xy_m in enumerate(found_m) if len(xy_m)]
-    costs_m = emds_m(true_m, [found_m[i] for i in some], None, [weights[i] for i in some])
+    sets, masses = [found_m[i] for i in some], [weights[i] for i in some]
+    costs_m = emds_m(true_m, sets, None, masses, projections)
     known = dict(zip(some, costs_m, strict=True))
     return [known.get(number) for number in range(len(found_m))]
 

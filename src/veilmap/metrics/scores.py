@@ -117,6 +117,7 @@ def score(
     iterations: ArrayLike,
     seconds: ArrayLike,
     seed: int,
+    projections: int = 1000,
 ) -> Scores:
     """Compare what an attack found, round by round, with where the user was.
 
@@ -134,6 +135,7 @@ def score(
         iterations: of each round's attack.
         seconds: spent on each round's attack.
         seed: of the random reference.
+        projections: of the EMD over all rounds.
     """
     found_m = np.asarray(found_m, np.float64)
     start_s, iterations, seconds = (
@@ -161,7 +163,7 @@ def score(
         return blind
     true = LocalData.join(truth)
     emd, cloud_emd = emds_or_none_m(
-        true.xy_m, [found_m[inside], pooled.xy_m], [None, pooled.weights]
+        true.xy_m, [found_m[inside], pooled.xy_m], [None, pooled.weights], projections
     )
     random_m = random_emd_m(true.xy_m, area, int(inside.sum()), seed)
     away_m = centroid_distances_m(truth, found_m)

@@ -20,7 +20,15 @@ from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
 from veilmap.study.results import results, versions
 from veilmap.sweeping.cohort import Given
-from veilmap.sweeping.files import RESULTS, RUNS, LabelledRow, draw_pictures, rows_of, write_rows
+from veilmap.sweeping.files import (
+    RESULTS,
+    RUNS,
+    LabelledRow,
+    draw_pictures,
+    guesses_of,
+    rows_of,
+    write_rows,
+)
 from veilmap.sweeping.spec_result import SpecResult
 from veilmap.sweeping.sweep import Sweep, seeds_of
 
@@ -98,18 +106,22 @@ def reproduce(
         if folder is not None and page is not None:
             _write_page(Path(page), board, folder)
         if folder is not None:
-            rows = [row for spec in sweep.specs for row in rows_of(spec, figures[spec.label])]
-            _write(folder, board, rows)
+            pairs = [(spec, figures[spec.label]) for spec in sweep.specs]
+            rows = [row for pair in pairs for row in rows_of(*pair)]
+            guesses = [row for pair in pairs for row in guesses_of(*pair)]
+            _write(folder, board, rows, guesses)
     return Reproduction(board, figures)
 
 
-def _write(folder: Path, board: Board, rows: Sequence[LabelledRow]) -> None:
+def _write(
+    folder: Path, board: Board, rows: Sequence[LabelledRow], guesses: Sequence[LabelledRow]
+) -> None:
     """Rows, page and board; results.json last: its presence marks the others as complete."""
     write_rows(folder, rows)
     write_whole(folder / "board.md", board_markdown(board).encode())
     page = board_page(board, _pictures(board, folder)).encode()
     write_whole(folder / "board.html", page, PRIVATE)
-    write_json(folder / RESULTS, _content(board, rows))
+    write_json(folder / RESULTS, _content(board, rows, guesses))
 
 
 def _options(given: Given, seeds: int, quick: bool) -> str:
@@ -139,7 +151,9 @@ def _write_page(page: Path, board: Board, folder: Path) -> None:
         write_whole(page, board_markdown(board, f"{pictures.name}/").encode())
 
 
-def _content(board: Board, rows: Sequence[LabelledRow]) -> dict[str, Any]:
+def _content(
+    board: Board, rows: Sequence[LabelledRow], guesses: Sequence[LabelledRow]
+) -> dict[str, Any]:
     """The content of ``results.json``: rows as everywhere, and the findings."""
     about = {
         "data": board.data,
@@ -152,7 +166,8 @@ def _content(board: Board, rows: Sequence[LabelledRow]) -> dict[str, Any]:
         for entry in board.entries
         for line in entry.lines
     ]
-    return {**results(about, [row.as_dict() for row in rows], []), "claims": claims}
+    lines, guessed = ([row.as_dict() for row in each] for each in (rows, guesses))
+    return {**results(about, lines, [], guessed), "claims": claims}
 
 
 def findings_of(folder: Path) -> tuple[str, dict[tuple[str, str], Finding]]:

@@ -25,6 +25,7 @@ from veilmap.maps.families import MissingMap
 from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
+from veilmap.metrics.distances import FEWER_PROJECTIONS
 from veilmap.metrics.scores import Scores, score
 from veilmap.model.device import DeviceName, torch_device, torch_for
 from veilmap.model.network import Network
@@ -35,6 +36,7 @@ from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings, Who
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
+from veilmap.study.guesses import guesses_about
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
 from veilmap.wording import listed
@@ -147,6 +149,7 @@ def _attack(
 ) -> AttackRun:
     """Attack the target's updates with all methods that can read the map family."""
     header, target = evidence.updates.header, _target(evidence, settings.who)
+    guesses = guesses_about(evidence, target.name)
     torch_for(header.map)
     truth = target.truth
     centroids_m = None if truth is None else {t: data.centroid_m for t, data in truth.items()}
@@ -159,6 +162,7 @@ def _attack(
         raise _unreadable(header, unread)
     on_begin(len(target.senders) * len(attacks))
     every: dict[str, list[Reconstruction]] = {name: [] for name in attacks}
+    guessed: dict[str, list[Reconstruction]] = {name: [] for name in guesses.attacks}
     norms: dict[int, tuple[float, ...]] = {}
     predicted: dict[int, PredictedError | None] = {}
     whole = any(getattr(each, "all_at_once", False) for each in attacks.values())
@@ -171,6 +175,8 @@ def _attack(
                 predicted[each.round] = _predict(header, each, batch, settings.who.seed, theorem_2)
         for name, method in attacks.items():
             every[name] += attacked(method, name, AttackInput(header, chunk, on_done, device))
+        for name, guess in guesses.attacks.items():
+            guessed[name] += guess.attack(AttackInput(header, chunk))
     return AttackRun(
         path=str(evidence.path or "memory"),
         header=header,
@@ -181,9 +187,14 @@ def _attack(
         why_no_truth=evidence.why_no_truth,
         every=every,
         scores={name: _score(target, found, settings.who.seed) for name, found in every.items()},
+        guesses={
+            name: _score(target, found, settings.who.seed, FEWER_PROJECTIONS)
+            for name, found in guessed.items()
+        },
+        prior=guesses.prior,
         norms=norms,
         predicted=predicted,
-        oracle=_oracle(header, attacks),
+        oracle=_oracle(header, {**attacks, **guesses.attacks}),
         unread=unread,
     )
 
@@ -202,7 +213,9 @@ def _unreadable(header: Header, asked: Sequence[str]) -> UserError:
     )
 
 
-def _score(target: _Target, every: Sequence[Reconstruction], seed: int) -> Scores:
+def _score(
+    target: _Target, every: Sequence[Reconstruction], seed: int, projections: int = 1000
+) -> Scores:
     """Of the best starts, with the work of all."""
     found = best_starts(every)
     spent = {t: [each for each in every if each.round == t] for t in target.senders}
@@ -219,6 +232,7 @@ def _score(target: _Target, every: Sequence[Reconstruction], seed: int) -> Score
         iterations=[sum(e.iterations for e in spent[each.round]) for each in found],
         seconds=[sum(e.seconds for e in spent[each.round]) for each in found],
         seed=seed,
+        projections=projections,
     )
     # Cumulative updates are also about the places of earlier rounds.
     if known.training.cumulative:

@@ -75,20 +75,24 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
             "target": run.target,
             "oracle": list(run.oracle),
             "why_no_truth": run.why_no_truth,
+            "prior": run.prior,
         },
         "versions": versions(),
     }
     seed, target = run.settings.who.seed, run.target
-    rows = [
-        result_row(run.configuration, seed, attack=name, target=target, **scores.figures())
-        for name, scores in run.scores.items()
-    ]
+    rows, guesses = (
+        [
+            result_row(run.configuration, seed, attack=name, target=target, **scores.figures())
+            for name, scores in every.items()
+        ]
+        for every in (run.scores, run.guesses)
+    )
     history = [
         attacked_round(run, name, each).as_dict()
         for name, every in run.every.items()
         for each in every
     ]
-    return results(settings, rows, history)
+    return results(settings, rows, history, guesses)
 
 
 def found_places(run: AttackRun) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import PlainValidator
 
 from veilmap.attacks.attack import Attack
-from veilmap.attacks.methods import ATTACKS
+from veilmap.attacks.methods import ATTACKS, GUESSES
 from veilmap.errors import UserError, refuse, shown, warn_renamed
 from veilmap.notation import name_and_values
 from veilmap.registry import Registry
@@ -14,9 +14,9 @@ from veilmap.strategy import as_text
 from veilmap.study.step_notation import as_tuple
 
 RENAMED = {"neurons": "first_layer"}
-# Results write "none" where there was no attack.
+# Results write "none" where there was no attack; the guesses stand beside all attacks.
 ATTACK_METHODS: Registry[Attack] = Registry(
-    "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *RENAMED)
+    "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *GUESSES, *RENAMED)
 )
 
 # A name of ours, whose settings are options of their own, or any object.
@@ -76,6 +76,8 @@ def _method_of(given: Any) -> MethodChoice:
     if name in RENAMED:
         warn_renamed(f"the method {name}", RENAMED[name])
         name = RENAMED[name]
+    if name in GUESSES:
+        raise UserError(f"the guess {name} is made beside every attack; leave it out of method")
     if name not in ATTACKS:
         return ATTACK_METHODS.of_text(given)
     if values:

@@ -29,6 +29,8 @@ class AttackRun:
         why_no_truth: and why not.
         every: all reconstructions by method; several for a round that had several starts.
         scores: the figures by method.
+        guesses: those of attackers who see no message, ``blind`` and, where it can be, ``prior``.
+        prior: what the prior was made from; or why there is none.
         norms: of the leaked gradient, by round and layer.
         predicted: what Theorems 1 and 2 say of each round, if asked for.
         oracle: what was used that no server has.
@@ -44,6 +46,8 @@ class AttackRun:
     why_no_truth: str
     every: Reconstructions = field(repr=False)
     scores: Mapping[str, Scores]
+    guesses: Mapping[str, Scores]
+    prior: str
     norms: Mapping[int, tuple[float, ...]] = field(repr=False)
     predicted: Mapping[int, PredictedError | None] = field(repr=False)
     oracle: tuple[str, ...]

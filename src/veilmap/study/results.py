@@ -16,10 +16,14 @@ VERSIONED = ("veilmap", "numpy", "torch", "polars", "pyproj")
 
 
 def results(
-    settings: dict[str, Any], rows: list[dict[str, Any]], history: list[dict[str, Any]]
+    settings: dict[str, Any],
+    rows: list[dict[str, Any]],
+    history: list[dict[str, Any]],
+    guesses: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """The content of ``results.json``."""
-    return {"schema": SCHEMA, "settings": settings, "rows": rows, "history": history}
+    """The content of ``results.json``; guesses are rows of their own, so that no attack is one."""
+    content = {"schema": SCHEMA, "settings": settings, "rows": rows, "history": history}
+    return content if guesses is None else {**content, "guesses": guesses}
 
 
 def result_row(

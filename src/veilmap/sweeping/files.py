@@ -59,6 +59,15 @@ def rows_of(spec: Spec, result: SpecResult) -> list[LabelledRow]:
     ]
 
 
+def guesses_of(spec: Spec, result: SpecResult) -> list[LabelledRow]:
+    """One per run and guess that sees no message."""
+    return [
+        LabelledRow(spec.label, keys, row, trial.steps)
+        for keys, trial in result.runs
+        for row in trial.guesses
+    ]
+
+
 def write_rows(folder: Path, rows: Sequence[LabelledRow]) -> None:
     """As Parquet."""
     packed = BytesIO()
@@ -87,10 +96,10 @@ def draw_pictures(
 
 
 def summary(result: SpecResult) -> list[tuple[Mapping[str, Any], str, list[SweepRow]]]:
-    """For every combination of keys and every attack, the rows of its seeds."""
+    """For every combination of keys and every attack and guess, the rows of its seeds."""
     found: dict[tuple[Any, ...], tuple[Mapping[str, Any], str, list[SweepRow]]] = {}
     for keys, trial in result.runs:
-        for row in trial.rows:
+        for row in (*trial.rows, *trial.guesses):
             key = (*keys.items(), row.attack)
             found.setdefault(key, (keys, row.attack, []))[2].append(SweepRow(keys, row))
     return list(found.values())

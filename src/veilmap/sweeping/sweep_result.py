@@ -15,7 +15,7 @@ from veilmap.output import held
 from veilmap.study.results import results, versions
 from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.decision import Decision
-from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, rows_of, write_rows
+from veilmap.sweeping.files import RESULTS, RUNS, draw_pictures, guesses_of, rows_of, write_rows
 from veilmap.sweeping.spec import Spec, read_spec
 from veilmap.sweeping.spec_result import SpecResult, decisions
 from veilmap.sweeping.sweep import Sweep, seeds_of
@@ -43,6 +43,12 @@ class SweepResult:
     def rows(self) -> pl.DataFrame:
         """One per run and attack."""
         rows = [row.as_dict() for row in rows_of(self.spec, self.figures)]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @property
+    def guesses(self) -> pl.DataFrame:
+        """The same of the guesses that see no message: one per run and guess."""
+        rows = [row.as_dict() for row in guesses_of(self.spec, self.figures)]
         return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -102,7 +108,8 @@ def _write(folder: Path, work: Sweep, found: SpecResult) -> tuple[str, ...]:
         names.append(FRONTIER)
     # results.json last: its presence marks the others as complete.
     about = {"spec": spec.label, "versions": versions()}
-    write_json(folder / RESULTS, results(about, [row.as_dict() for row in rows], []))
+    lines, guesses = ([row.as_dict() for row in each] for each in (rows, guesses_of(spec, found)))
+    write_json(folder / RESULTS, results(about, lines, [], guesses))
     return tuple(names)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veilmap.defences.declarations import acts_on_points
+from veilmap.federation.map_family import Arrays
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import Truth
@@ -48,6 +49,7 @@ class Evidence:
         batches: the points that updates were made from, where they are known; a defence chooses
             and moves points, and may alter the update.
         refused: why the server refused the updates of some users, where the run says so.
+        state: the server's last state, where the updates may be those of some users only.
     """
 
     path: Path | None
@@ -58,10 +60,14 @@ class Evidence:
     why_no_truth: str = ""
     batches: Truth = field(default_factory=dict, repr=False)
     refused: Mapping[str, str] = field(default_factory=dict)
+    state: Arrays | None = field(default=None, repr=False)
 
 
 def evidence_of(
-    prepared: Prepared, observations: Sequence[Observation], batches: Truth | None = None
+    prepared: Prepared,
+    observations: Sequence[Observation],
+    batches: Truth | None = None,
+    state: Arrays | None = None,
 ) -> Evidence:
     """Of a run in memory.
 
@@ -69,6 +75,7 @@ def evidence_of(
         prepared: the run.
         observations: what its server saw, as far as it was kept.
         batches: the points that were trained on.
+        state: the server's last, if the observations are not those of all users.
     """
     unaltered = all(map(acts_on_points, prepared.plan.defence.steps))
     return Evidence(
@@ -78,6 +85,7 @@ def evidence_of(
         prepared.data.timezone,
         truth_of(prepared),
         batches=batches if batches and unaltered else {},
+        state=state,
     )
 
 
