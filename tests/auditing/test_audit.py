@@ -174,7 +174,7 @@ def test_a_notebook_shows_words_and_table(finished):
     html = found._repr_html_()
     assert found.verdict.headline in unescape(html)
     assert html.count("<tr>") == 3
-    assert "<td>home, m</td>" in html
+    assert "<td>heaviest place, m</td>" in html
 
 
 def test_the_report_goes_anywhere(finished, tmp_path):

@@ -8,10 +8,12 @@ from veilmap.auditing.narrative import (
     FEW_ROWS,
     headline,
     hidden,
+    homeless,
     metres,
     oracle,
     scarcity,
     sentences,
+    table_lines,
 )
 from veilmap.metrics.spread import Spread
 from veilmap.study.prepare import prepare
@@ -25,7 +27,7 @@ FREE = ranked("fedavg + centre", 4.9, 200.0, nearest_m=100.0)
 def test_the_headline_by_hand():
     """3 of 5 is a recall of 0.6."""
     assert headline(ranking(PLAIN), ["0"]) == (
-        "Baseline (fedavg): the strongest attack (search) places the home of user 0 within "
+        "Baseline (fedavg): the strongest attack (search) locates the home of user 0 within "
         "43 m (38 to 48) and finds 3 of the user's 5 main places to within 50 m."
     )
 
@@ -47,6 +49,32 @@ def test_a_user_with_two_places_has_no_five():
     assert "1 of the user's 2 main places" in headline(
         ranking(ranked("a", 5.0, 9.0, recall=0.5, top_places=2.0)), ["0"]
     )
+
+
+DRIVES = "no measurement between 22:00 and 07:00 at any main place"
+
+
+def test_a_user_without_nights_has_a_heaviest_place_and_no_home():
+    drive = ranking(replace(PLAIN, no_home={"0": DRIVES}))
+    assert "(search) locates the heaviest place of user 0 within 43 m" in headline(drive, ["0"])
+    assert hidden(drive.baseline, "home_error_m").startswith("heaviest place within 43 m")
+    assert next(table_lines(drive))[4] == "heaviest place, m"
+    assert any("RMSE and the error of the heaviest place: fedavg." in s for s in sentences(drive))
+    assert list(homeless(drive)) == [
+        f"The data name no home of the attacked user: {DRIVES}. In its place stands the heaviest "
+        "place, where most measurements are, also in bounds on the home error."
+    ]
+
+
+def test_of_several_users_those_without_a_home_are_counted():
+    one = ranking(replace(PLAIN, no_home={"1": DRIVES}, targets=3))
+    assert "a user's home within" in headline(one, ["0", "1", "2"])
+    assert next(homeless(one)).startswith(f"The data name no home of 1 of 3 users: {DRIVES}.")
+    both = replace(PLAIN, no_home={"0": DRIVES, "1": "one night"}, targets=2)
+    assert next(homeless(ranking(both))).startswith(
+        f"The data name no home of any of the 2 users: {DRIVES}, or one night."
+    )
+    assert not list(homeless(ranking(PLAIN)))
 
 
 def test_attacks_that_find_nothing_are_said_to():

@@ -33,6 +33,15 @@ def test_the_strongest_attack_has_the_worst_median_and_not_the_luckiest_run():
     assert found.home_at_worst_m == 5.0
 
 
+def test_a_users_data_that_name_no_home_are_the_same_under_every_attack():
+    drive = {"true_home_by": "weight", "no_home": "no night"}
+    rows = [row(attack, target="a", **drive) for attack in ("search", "heatmap")]
+    alone = rank_one(rows)
+    assert (alone.no_home, alone.targets, alone.place) == ({"a": "no night"}, 1, "heaviest place")
+    beside = rank_one([*rows, row(target="b")])
+    assert (beside.no_home, beside.targets, beside.place) == ({"a": "no night"}, 2, "home")
+
+
 def test_more_places_found_is_worse():
     found = rank_one([row("search", recall_50m=0.2), row("heatmap", recall_50m=0.6)])
     assert found.strongest["recall_50m"].attack == "heatmap"

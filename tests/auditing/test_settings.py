@@ -63,7 +63,7 @@ def test_old_names_in_a_file_are_read_with_a_warning(tmp_path):
         ({"method": ("searhc",)}, "unknown attack 'searhc'"),
         ({"max_rmse_loss_db": -1.0}, "max_rmse_loss_db must be a number of at least 0, got -1.0"),
         ({"min_home_error_m": float("nan")}, "min_home_error_m must be"),
-        ({"target": ("a", "a")}, "target names one twice: a, a"),
+        ({"target": ("a", "a")}, "target names a user twice; name each once"),
         ({"target": ("a",), "targets": 2}, "give target or targets, not both"),
         ({"gan": True, "configurations": ("fedavg",)}, "gan adds to the panel"),
         ({"tower": (100.0, 0.0)}, r"tower must be latitude and longitude .* got \(100.0, 0.0\)"),

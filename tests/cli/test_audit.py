@@ -8,11 +8,14 @@ from dataclasses import fields
 
 import pytest
 
-from tests.auditing.making import make_data
+from tests.auditing.making import make_data, renamed
 from tests.cli.test_cli import run
 from veilmap.auditing.settings import AuditSettings
 from veilmap.cli import audit as command
 from veilmap.cli.app import make_app
+from veilmap.errors import UserError
+from veilmap.experiments import run_trial
+from veilmap.study.train import train_prepared
 
 TINY = [
     "--interval", "1d", "--hidden", "8", "--activations", "relu", "--dropout", "0",
@@ -66,7 +69,12 @@ def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path, monke
     assert "attacking user u0 in 4 runs\n" in out
     assert "\nfedavg: RMSE " in out
     assert "\nBaseline (fedavg): the strongest attack" in out
-    assert "On the frontier of RMSE and home error: " in out
+    words = " ".join(out.split())
+    # Of a day and a half.
+    one_night = "at no main place measurements between 22:00 and 07:00 on two nights"
+    assert f"The data name no home of the attacked user: {one_night}." in words
+    assert "locates the heaviest place of user u0 within" in words
+    assert "On the frontier of RMSE and the error of the heaviest place: " in words
     assert "the attacker knew:\n  every update" in out
     assert "oracle, known to no real server:\n  the area is the bounding box" in out
     assert "To meet the bound (home error of at least 1 m in every run), use fedavg" in " ".join(
@@ -81,6 +89,69 @@ def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path, monke
     assert "4 runs (4 cached)" in again
     assert "cores busy" in out
     assert "cores busy" not in again
+
+
+NAMES = ("alice-77", "bob-88")
+
+
+@pytest.fixture(scope="module")
+def named_file(tmp_path_factory):
+    """As above, by users whose names occur in no other word."""
+    path = tmp_path_factory.mktemp("named") / "named.parquet"
+    renamed(make_data(), dict(zip(("u0", "u1"), NAMES, strict=True))).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--seeds", "1", "--targets", "2", "--figures", "--min-home-error", "1"], 0),
+        (["--seeds", "1", "--target", "bob-88"], 0),
+        (["--target", "carol"], 2),
+        (["--target", "bob-88", "bob-88"], 2),
+        (["--targets", "3"], 2),
+        (["--defended", "bob-88"], 2),
+        (["--defended", "carol"], 2),
+        (["--broken", "carol=nan"], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_redacted_audit_names_no_user_in_the_terminal(capsys, named_file, tmp_path, words, code):
+    given = [*TINY, "--jobs", "1", "--redact", "--out", tmp_path / "a", *words]
+    shown = run(capsys, "audit", named_file, *given, code=code)
+    assert not [name for name in NAMES if name in "".join(shown)]
+    assert code or "attacking user" in shown[0]
+
+
+@pytest.mark.parametrize("is_defended", [False, True])
+def test_why_a_redacted_trial_failed_names_no_user(
+    capsys, named_file, tmp_path, monkeypatch, is_defended
+):
+    """A baseline that fails ends the audit, another configuration that does not."""
+
+    def fails(prepared, *given, **more):
+        if bool(prepared.settings.protection.defence) is is_defended:
+            raise UserError(f"user {NAMES[1]} sent nothing; choose one of: {', '.join(NAMES)}")
+        return train_prepared(prepared, *given, **more)
+
+    monkeypatch.setattr(run_trial, "train_prepared", fails)
+    words = [*TINY, "--seeds", "1", "--jobs", "1", "--redact", "--out", tmp_path / "a"]
+    shown = run(capsys, "audit", named_file, *words, code=0 if is_defended else 2)
+    assert "user … sent nothing" in " ".join("".join(shown).split())
+    assert not [name for name in NAMES if name in "".join(shown)]
+
+
+def test_files_left_out_may_be_called_after_their_users(capsys, tmp_path):
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    make_data().write_parquet(folder / "whole.parquet")
+    (folder / "alice-77.csv").write_text("nothing")
+    words = [folder, "--keep-going", "--timezone", "UTC", *QUICK, "--out", tmp_path / "a"]
+    named = "".join(run(capsys, "audit", *words))
+    assert "left out: 1 file: alice-77.csv: " in named
+    redacted = "".join(run(capsys, "audit", *words, "--redact"))
+    assert "left out: 1 file\n" in redacted
+    assert "alice" not in redacted
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from veilmap.errors import UserError
 from veilmap.metrics import places as module
 from veilmap.metrics.hours import Hours
-from veilmap.metrics.places import Place, find_places, likely_home, likely_work
+from veilmap.metrics.places import NoHome, Place, find_places, likely_home, likely_work
 
 FAR = np.array([500_000.0, 5_700_000.0])
 # Ten metres apart, so that every point has its own square and its mean is the point.
@@ -121,10 +121,18 @@ def test_forty_thousand_points_on_as_many_squares_hold_the_uniform_share():
 HOME, WORK, SHOP, GARDEN = [0.0, 0.0], [1000.0, 0.0], [0.0, 1000.0], [150.0, 0.0]
 
 
+MONDAY = 4  # in days since 1970
+
+
 def week(*stays):
     """Places of (position, hour, weekday, weight)."""
     xy_m, hour, weekday, weights = (np.array(column) for column in zip(*stays, strict=True))
-    return find_places(xy_m, weights, Hours(hour.astype(float), weekday))
+    return find_places(xy_m, weights, Hours(hour.astype(float), MONDAY + weekday))
+
+
+def at_night(place, weight=9):
+    """Stays on two nights."""
+    return (place, 23, 0, weight), (place, 3, 2, weight)
 
 
 def test_shares_of_night_and_work_by_hand():
@@ -139,26 +147,61 @@ def test_shares_of_night_and_work_by_hand():
 
 
 def test_home_is_where_the_nights_are():
-    found = week((HOME, 23, 0, 3), (WORK, 10, 2, 9))
+    found = week(*at_night(HOME, 3), (WORK, 10, 2, 9))
     home = likely_home(found)
-    assert (home.place.xy_m, home.by) == (tuple(HOME), "hours")
+    assert (home.place.xy_m, home.by, home.why_heaviest) == (tuple(HOME), "hours", None)
     assert likely_work(found).xy_m == tuple(WORK)
 
 
-@pytest.mark.parametrize("hours", [None, Hours(np.array([12.0, 12.0, 12.0]), np.zeros(3, int))])
-def test_without_nights_home_is_where_the_weight_is(hours):
+def at_hours(*hours):
+    return Hours(np.array(hours, float), np.full(len(hours), MONDAY))
+
+
+@pytest.mark.parametrize(
+    ("hours", "why"),
+    [
+        (None, NoHome.NO_HOURS),
+        (at_hours(12, 12, 12), NoHome.NO_NIGHT),
+        (at_hours(12, 23, 23.5), NoHome.ONE_NIGHT),
+    ],
+)
+def test_without_two_nights_there_is_the_heaviest_place_and_why(hours, why):
     home = likely_home(find_places([WORK, HOME, HOME], hours=hours))
-    assert (home.place.xy_m, home.by) == (tuple(HOME), "weight")
+    assert (home.place.xy_m, home.by, home.why_heaviest) == (tuple(HOME), "weight", why)
+
+
+def test_before_and_after_midnight_is_one_night():
+    one = week((HOME, 23, 0, 1), (HOME, 3, 1, 1), (WORK, 12, 1, 5))
+    assert likely_home(one).why_heaviest is NoHome.ONE_NIGHT
+    assert [place.nights for place in one] == [0, 1]
+
+
+def test_the_nights_of_a_home_are_at_one_place():
+    """Two nights, one at each of two places, name no home; a single party is none either."""
+    apart = week((HOME, 23, 0, 1), (SHOP, 23, 1, 1), (WORK, 12, 1, 5))
+    assert likely_home(apart).why_heaviest is NoHome.ONE_NIGHT
+    party = week((SHOP, 23, 4, 50), *at_night(HOME, 3))
+    assert likely_home(party).place.xy_m == tuple(HOME)
+
+
+def test_a_point_without_weight_makes_no_night():
+    places = week((HOME, 23, 0, 1), (HOME, 23, 1, 0), (WORK, 12, 1, 5))
+    assert max(place.nights for place in places) == 1
+
+
+def test_who_has_no_home_has_no_work():
+    """The heaviest place of a driver is no home from which work could be told."""
+    assert likely_work(week((HOME, 8, 0, 9), (WORK, 10, 0, 5))) is None
 
 
 def test_work_is_more_than_200_m_from_home():
-    at_home = ((HOME, 23, 0, 9), (GARDEN, 10, 0, 5))
+    at_home = (*at_night(HOME), (GARDEN, 10, 0, 5))
     assert likely_work(week(*at_home)) is None
     assert likely_work(week(*at_home, (SHOP, 10, 0, 1))).xy_m == tuple(SHOP)
 
 
 def test_exactly_200_m_from_home_is_still_home():
-    home = Place((0.0, 0.0), share=0.4, night_share=1.0, work_share=0.0)
+    home = Place((0.0, 0.0), share=0.4, night_share=1.0, work_share=0.0, nights=2)
     near, far = (Place((x_m, 0.0), 0.3, 0.0, 0.5) for x_m in (200.0, 200.5))
     assert likely_work([home, near]) is None
     assert likely_work([home, near, far]) is far
@@ -166,11 +209,11 @@ def test_exactly_200_m_from_home_is_still_home():
 
 def test_work_is_where_most_of_the_working_hours_are():
     some, most, less = ((SHOP, 10, 0, 2), (WORK, 10, 1, 3), ([0.0, 2000.0], 11, 2, 1))
-    assert likely_work(week((HOME, 23, 0, 9), some, most, less)).xy_m == tuple(WORK)
+    assert likely_work(week(*at_night(HOME), some, most, less)).xy_m == tuple(WORK)
 
 
 def test_without_working_hours_there_is_no_work():
-    assert likely_work(week((HOME, 23, 0, 3), (SHOP, 12, 6, 3))) is None
+    assert likely_work(week(*at_night(HOME), (SHOP, 12, 6, 3))) is None
     assert likely_work(find_places([HOME, WORK])) is None
 
 

@@ -5,7 +5,8 @@ from veilmap.metrics.recall import home_error_m, recall, work_error_m
 
 
 def place(x_m, share=0.2, night_share=0.0, work_share=0.0):
-    return Place((float(x_m), 0.0), share, night_share, work_share)
+    """Where there are nights, three of them."""
+    return Place((float(x_m), 0.0), share, night_share, work_share, 3 if night_share else 0)
 
 
 TRUE = [place(0, 0.9), place(1000, 0.1)]
@@ -31,6 +32,10 @@ def test_the_errors_of_home_and_work_by_hand():
     found = [place(1000, 0.6), place(40, 0.2, 0.8), place(1007, 0.2, 0.2, 1)]
     assert home_error_m(true, found) == 40
     assert work_error_m(true, found) == 7
+
+
+def test_without_nights_the_heaviest_place_is_what_counts():
+    assert home_error_m(TRUE, [place(30)]) == 30
 
 
 def test_where_one_of_them_is_unknown_there_is_no_error():

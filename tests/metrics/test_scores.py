@@ -46,9 +46,9 @@ def scored(truth, found_m, clouds=None, interval_s=HOUR_S, start_s=None, **more)
 
 
 def a_day():
-    """An hour at home at night with 30 points, and three at work with 20 each."""
-    starts_s = MONDAY_S + HOUR_S * np.array([2.0, 10.0, 11.0, 12.0])
-    spots, sizes = [HOME, WORK, WORK, WORK], [30, 20, 20, 20]
+    """An hour at home on each of two nights with 15 points, and three at work with 20 each."""
+    starts_s = MONDAY_S + HOUR_S * np.array([2.0, 10.0, 11.0, 12.0, 23.0])
+    spots, sizes = [HOME, WORK, WORK, WORK, HOME], [15, 20, 20, 20, 15]
     truth = [
         at(*[spot] * n, start_s=start_s)
         for spot, n, start_s in zip(spots, sizes, starts_s, strict=True)
@@ -60,20 +60,21 @@ def test_a_perfect_attack_has_no_error():
     truth, start_s = a_day()
     clouds = [heap(*data.xy_m) for data in truth]
     found = scored(truth, [data.centroid_m for data in truth], clouds, start_s=start_s)
-    assert found.rounds == 4
+    assert found.rounds == 5
     assert (found.cloud_emd_m, found.round_emd_m) == (pytest.approx(0, abs=1e-9), 0)
     assert (found.diverged_share, found.distance_m, found.distance_median_m) == (0, 0, 0)
     assert (found.recall_25m, found.recall_50m, found.recall_100m) == (1, 1, 1)
     assert (found.home_error_m, found.work_error_m, found.home_by) == (0, 0, "hours")
     assert np.array([place.xy_m for place in found.places]) == pytest.approx(np.array([WORK, HOME]))
-    assert (found.iterations, found.seconds) == (1.5, 2.0)
+    assert (found.true_home_by, found.no_home) == ("hours", None)
+    assert (found.iterations, found.seconds) == (2, 2.5)
 
 
 def test_locations_count_equally_and_clouds_by_their_points():
-    """1/4 of the locations but 1/3 of the points are at home, 1,600 m away: 1/12 must move."""
+    """2/5 of the locations but 1/3 of the points are at home, 1,600 m away: 1/15 must move."""
     truth, start_s = a_day()
     found = scored(truth, [data.centroid_m for data in truth], start_s=start_s)
-    assert found.emd_m == pytest.approx(1600 / 12 * 2 / np.pi, rel=1e-5)
+    assert found.emd_m == pytest.approx(1600 / 15 * 2 / np.pi, rel=1e-5)
     assert found.emd_paper == pytest.approx(np.sqrt(found.emd_m))
     assert found.cloud_emd_m == pytest.approx(0, abs=1e-9)
 
@@ -92,18 +93,31 @@ def test_the_hour_of_a_short_round_tells_home():
 
 def test_a_round_has_the_hour_of_its_middle():
     """From 05:45 on, the middle of 2.4 h is 06:57, that of 2.6 h 07:03, which is no night."""
-    truth = [at(HOME, WORK, WORK)]
-    early = [MONDAY_S + 5.75 * HOUR_S]
-    assert scored(truth, [WORK], start_s=early, interval_s=2.4 * HOUR_S).home_by == "hours"
-    assert scored(truth, [WORK], start_s=early, interval_s=2.6 * HOUR_S).home_by == "weight"
+    truth, found_m = [at(HOME, WORK, WORK)] * 2, [WORK, WORK]
+    early = [MONDAY_S + day * 24 * HOUR_S + 5.75 * HOUR_S for day in (0, 1)]
+    assert scored(truth, found_m, start_s=early, interval_s=2.4 * HOUR_S).home_by == "hours"
+    assert scored(truth, found_m, start_s=early, interval_s=2.6 * HOUR_S).home_by == "weight"
 
 
 def test_hours_are_those_of_the_time_zone():
     """Noon in London is 04:00 in Los Angeles."""
-    noon = [MONDAY_S + 12 * HOUR_S]
-    found = scored([at(HOME)], [HOME], start_s=noon, timezone="America/Los_Angeles")
-    assert found.home_by == "hours"
-    assert scored([at(HOME)], [HOME], start_s=noon, timezone="Europe/London").home_by == "weight"
+    noon = [MONDAY_S + day * 24 * HOUR_S + 12 * HOUR_S for day in (0, 1)]
+
+    def by_clock_of(timezone):
+        truth = [at(HOME, start_s=start_s) for start_s in noon]
+        found = scored(truth, [HOME, HOME], start_s=noon, timezone=timezone)
+        return found.home_by, found.true_home_by
+
+    assert by_clock_of("America/Los_Angeles") == ("hours", "hours")
+    assert by_clock_of("Europe/London") == ("weight", "weight")
+
+
+def test_a_drive_by_day_has_a_heaviest_place_and_no_home():
+    """The home error is then that of the heaviest place, and the reason is written beside it."""
+    noon = MONDAY_S + 12 * HOUR_S
+    found = scored([at(WORK, WORK, HOME, start_s=noon)], [WORK], start_s=[noon])
+    assert (found.home_error_m, found.true_home_by) == (0, "weight")
+    assert found.no_home == "no measurement between 22:00 and 07:00 at any main place"
 
 
 def test_diverged_rounds_by_hand():
@@ -172,8 +186,10 @@ NEVER_FOUND = {
 
 def test_an_attack_that_finds_nothing_has_scores():
     truth, start_s = a_day()
-    nothing = scored(truth, [NOWHERE] * 4, start_s=start_s)
-    assert {name for name, value in vars(nothing).items() if value is None} == NEVER_FOUND
+    nothing = scored(truth, [NOWHERE] * 5, start_s=start_s)
+    assert {name for name, value in vars(nothing).items() if value is None} == NEVER_FOUND | {
+        "no_home"
+    }
     assert (nothing.diverged_share, nothing.recall_100m, nothing.places) == (1, 0, ())
 
 
@@ -206,8 +222,10 @@ def test_scores_are_json_without_true_positions():
 def test_every_figure_is_a_float_or_none():
     truth, start_s = a_day()
     found = scored(truth, [data.centroid_m for data in truth], start_s=start_s)
-    others = {"rounds": int, "home_by": str, "places": tuple}
+    others = {"rounds": int, "home_by": str, "true_home_by": str, "places": tuple}
     for field in fields(Scores):
+        if field.name == "no_home":
+            continue  # this user has one
         assert type(getattr(found, field.name)) is others.get(field.name, float), field.name
 
 
@@ -269,12 +287,12 @@ def test_without_the_truth_there_is_what_needs_none():
         interval_s=HOUR_S,
         timezone="UTC",
         start_s=start_s,
-        iterations=np.arange(4),
-        seconds=[0.5] * 4,
+        iterations=np.arange(5),
+        seconds=[0.5] * 5,
         seed=0,
     )
-    assert (blind.rounds, blind.places, blind.home_by) == (4, known.places, "hours")
-    assert (blind.diverged_share, blind.iterations, blind.seconds) == (0, 1.5, 2.0)
+    assert (blind.rounds, blind.places, blind.home_by) == (5, known.places, "hours")
+    assert (blind.diverged_share, blind.iterations, blind.seconds) == (0, 2, 2.5)
     assert (blind.emd_m, blind.distance_m, blind.recall_50m, blind.home_error_m) == (None,) * 4
 
 

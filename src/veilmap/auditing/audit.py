@@ -12,7 +12,7 @@ from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.narrative import about_configuration, about_data, about_trials
 from veilmap.auditing.panel import panel
 from veilmap.auditing.plan import AuditPlan
-from veilmap.auditing.redaction import without_people
+from veilmap.auditing.redaction import errors_without_names, without_people
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import refuse, refuse_several, too_low
 from veilmap.experiments.pool import all_jobs
@@ -73,11 +73,13 @@ def audit(
     runs = panel(settings)
     folder = None if out is None else AuditFolder(out)
     with nullcontext() if folder is None else folder.held():
-        plan = AuditPlan.of(_read(data), settings, runs, redact)
-        results = _run(plan, folder, jobs or all_jobs(), fresh, progress)
-        audited = conclude(plan, results, command)
-        if folder is not None:
-            _write(audited, folder, figures, tiles)
+        measurements = _read(data)
+        with errors_without_names(measurements.users) if redact else nullcontext():
+            plan = AuditPlan.of(measurements, settings, runs, redact)
+            results = _run(plan, folder, jobs or all_jobs(), fresh, progress)
+            audited = conclude(plan, results, command)
+            if folder is not None:
+                _write(audited, folder, figures, tiles)
     return audited
 
 

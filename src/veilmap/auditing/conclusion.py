@@ -7,7 +7,15 @@ from typing import Any
 from veilmap.auditing.advice import advice, choose, why_none
 from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
-from veilmap.auditing.narrative import headline, knows, oracle, remarks, scarcity, sentences
+from veilmap.auditing.narrative import (
+    headline,
+    homeless,
+    knows,
+    oracle,
+    remarks,
+    scarcity,
+    sentences,
+)
 from veilmap.auditing.needed_classes import as_comments, needed_classes
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranking, rank
@@ -88,6 +96,7 @@ def _verdict(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) 
         headline=headline(ranking, plan.names),
         sentences=(
             *scarcity(prepared),
+            *homeless(ranking),
             *why_none(ranking, plan.settings.audit),
             *sentences(ranking),
             *remarks(prepared, results),

@@ -19,9 +19,6 @@ from veilmap.wording import counted, plural
 NEAR_M = 50.0
 # A cell with fewer is audited with a warning.
 FEW_ROWS, FEW_USERS, FEW_ROUNDS = 500, 2, 3
-# The figures that stand in for privacy: how they read, in sentences and as an axis.
-_READS = {HOME_ERROR: "home within", EMD: "EMD"}
-_AXIS = {HOME_ERROR: "home error", EMD: "the distance between true and found places (EMD)"}
 KNOWS = (
     "every update of every user, one by one, and the weights that it started from",
     "who sent it, in which round, and from how many points",
@@ -53,7 +50,7 @@ def about_trials(plan: AuditPlan, trials: int, cached: int) -> str:
     """Who is attacked, and in how many runs."""
     who = plural(len(plan.targets), "user")
     reused = f" ({cached:,} cached)" if cached else ""
-    return f"attacking {who} {', '.join(plan.targets)} in {counted(trials, 'run')}{reused}\n"
+    return f"attacking {who} {', '.join(plan.names)} in {counted(trials, 'run')}{reused}\n"
 
 
 # What helps where a map is worth nothing.
@@ -82,6 +79,22 @@ def scarcity(prepared: Prepared) -> Iterator[str]:
             f"The cell has only {' and '.join(few)}: figures from so few data say little about "
             "others; give more data, or choose another --cell or a shorter --interval."
         )
+
+
+def homeless(ranking: Ranking) -> Iterator[str]:
+    """Whose home the data do not name, and what stands in its place."""
+    own = ranking.baseline
+    if not own.no_home:
+        return
+    reasons = ", or ".join(dict.fromkeys(own.no_home.values()))
+    few = len(own.no_home) < own.targets
+    who = f"{len(own.no_home):,} of {counted(own.targets, 'user')}" if few else "the attacked user"
+    if not few and own.targets > 1:
+        who = f"any of the {own.targets:,} users"
+    yield (
+        f"The data name no home of {who}: {reasons}. In its place stands the heaviest place, where "
+        "most measurements are, also in bounds on the home error."
+    )
 
 
 def remarks(prepared: Prepared, results: Sequence[TrialResult]) -> Iterator[str]:
@@ -116,7 +129,8 @@ def hidden(ranked: Ranked, privacy: str) -> str:
     worse = worst_m is not None and round(worst_m) < round(best.figure.least)
     other = f", at worst {worst_m:,.0f} m by another attack" if worse else ""
     figure = _figure(best.figure, name.spec, name.unit)
-    return f"{_READS[privacy]} {figure} by {best.attack}{other}"
+    reads = f"{ranked.place} within" if privacy == HOME_ERROR else "EMD"
+    return f"{reads} {figure} by {best.attack}{other}"
 
 
 def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
@@ -125,7 +139,8 @@ def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
     Medians, and the nearest that any attack comes to home in any run; so it fits a terminal.
     """
     spec = figure_name(ranking.privacy).spec
-    left_with = figure_name(ranking.privacy).head
+    is_home = ranking.privacy == HOME_ERROR
+    left_with = f"{ranking.baseline.place}, m" if is_home else figure_name(ranking.privacy).head
     yield "configuration", "RMSE, dB", "loss", "skill (of central)", left_with, "worst", "by"
     for each in ranking.configurations:
         best, worst_m = each.strongest.get(ranking.privacy), each.home_at_worst_m
@@ -143,9 +158,9 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
         return f"{begin}no attack does better than random points in the area."
     home, places = own.strongest.get(HOME_ERROR), own.strongest.get("recall_50m")
     if home is None:
-        return f"{begin}no attack names a home in most runs: {hidden(own, EMD)}."
-    who = f"the home of user {targets[0]}" if len(targets) == 1 else "a user's home"
-    found = f"the strongest attack ({home.attack}) places {who} within {metres(home.figure)}"
+        return f"{begin}no attack names a {own.place} in most runs: {hidden(own, EMD)}."
+    who = f"the {own.place} of user {targets[0]}" if len(targets) == 1 else f"a user's {own.place}"
+    found = f"the strongest attack ({home.attack}) locates {who} within {metres(home.figure)}"
     if len(targets) > 1:
         found += f", as the median of {len(targets)} users{_apart(own)},"
     if places is None:
@@ -189,7 +204,9 @@ def _apart(own: Ranked) -> str:
     if not found_m:
         return ""
     lost = len(homes_m) - len(found_m)
-    unlocated = f"; for {counted(lost, 'user')} no attack names a home in most runs" if lost else ""
+    unlocated = (
+        f"; for {counted(lost, 'user')} no attack names a {own.place} in most runs" if lost else ""
+    )
     return f" (best located {min(found_m):,.0f} m, worst located {max(found_m):,.0f} m{unlocated})"
 
 
@@ -243,7 +260,11 @@ def _map(own: Ranked) -> str:
 
 def _frontier(ranking: Ranking) -> Iterator[str]:
     names = "; ".join(one.name for one in ranking.frontier)
-    yield f"On the frontier of RMSE and {_AXIS[ranking.privacy]}: {names}."
+    against = "the distance between true and found places (EMD)"
+    if ranking.privacy == HOME_ERROR:
+        is_home = ranking.baseline.place == "home"
+        against = "home error" if is_home else "the error of the heaviest place"
+    yield f"On the frontier of RMSE and {against}: {names}."
     beaten = [one for one in ranking.configurations if not one.is_on_frontier]
     if beaten:
         listed = "; ".join(f"{one.name} (by {one.dominated_by})" for one in beaten)

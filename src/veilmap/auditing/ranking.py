@@ -1,9 +1,10 @@
 """From the figures of all runs to one line per configuration, and who beats whom."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from statistics import fmean, median, median_high, median_low
+from typing import Literal
 
 from veilmap.experiments.result import TrialResult
 from veilmap.metrics.baselines import has_skill, is_near, is_no_better
@@ -39,6 +40,8 @@ class Ranked(PanelRow):
         is_blind: no attack does better than random points, by the EMD of locations or clouds, and
             none is near a place where the user was.
         top_places: how many places recall_50m is a share of.
+        no_home: by target without a home, why the data name none.
+        targets: how many users were attacked.
     """
 
     rmse_constant_db: float
@@ -48,6 +51,13 @@ class Ranked(PanelRow):
     seeds: int
     is_blind: bool
     top_places: float
+    no_home: Mapping[str, str] = field(default_factory=dict)
+    targets: int = 1
+
+    @property
+    def place(self) -> Literal["home", "heaviest place"]:
+        """What the home error is an error of: where no target has a home, of the heaviest place."""
+        return "heaviest place" if len(self.no_home) == self.targets else "home"
 
     def hidden(self, figure: str) -> float:
         """What the strongest attack is left with; an attack that finds nothing, with infinity."""
@@ -126,6 +136,8 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         seeds=len({row.seed for row in rows}),
         is_blind=all(_finds_nothing(own) for own in by_value(rows, "attack").values()),
         top_places=fmean(numbers(rows, "true_places")),
+        no_home={str(row.target): str(why) for row in rows if (why := row.value("no_home"))},
+        targets=len({row.target for row in rows}),
     )
 
 

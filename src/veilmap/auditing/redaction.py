@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -52,6 +53,15 @@ def without_names(text: str, users: Iterable[str]) -> str:
     longest_first = sorted(users, key=len, reverse=True)
     pattern = "|".join(re.escape(user) for user in longest_first)
     return re.sub(rf"(?<!\w)({pattern})(?!\w)", "…", text)
+
+
+@contextmanager
+def errors_without_names(users: Iterable[str]) -> Iterator[None]:
+    """Errors in the block name no user: neither the one asked for nor those to choose from."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(without_names(str(error), users)) from None
 
 
 def without_places(settings: AuditSettings) -> AuditSettings:

@@ -61,7 +61,7 @@ class Question(NamesMayBeNumbers):
             if value is not None and not (isfinite(value) and value >= 0):
                 yield out_of_range(name, "a number of at least 0", value)
         if len(set(self.target)) < len(self.target):
-            yield UserError(f"target names one twice: {', '.join(self.target)}")
+            yield UserError("target names a user twice; name each once")
         if self.target and self.targets != 1:
             yield UserError("give target or targets, not both: users by name, or how many")
         if self.gan and self.configurations:

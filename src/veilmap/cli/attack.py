@@ -146,6 +146,8 @@ def _show(run: AttackRun) -> None:
     say(f"\nblind sees no message and knows the area; {_prior(run)}")
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
+    if why := _why_no_home(run):
+        say(f"\nthe data name no home of this user: {why}; its heaviest place stands for it")
     if is_one_place(run.area):
         say(f"\n{ONE_PLACE}")
     for line in unplaced(run):
@@ -166,8 +168,15 @@ def _figures(run: AttackRun) -> Iterator[list[str]]:
     """How near each method and each guess came; figures that none has are left out."""
     every = (*run.scores.values(), *run.guesses.values())
     for name, text, spec in FIGURES:
+        if name == "home_error_m" and _why_no_home(run):
+            text = "heaviest place, error, m"
         if any(getattr(scores, name) is not None for scores in every):
             yield [text, *(scores.text(name, spec) for scores in every)]
+
+
+def _why_no_home(run: AttackRun) -> str | None:
+    """The same under every attack."""
+    return next((scores.no_home for scores in run.scores.values()), None)
 
 
 def _work(run: AttackRun) -> Iterator[list[str]]:

@@ -61,7 +61,8 @@ def audit_(
         data: a measurement file, a folder or archive of them, or a simulated world:
             campus or london.
         out: folder for the report and its data.
-        redact: keep figures and no positions; also remove the positions of an earlier audit there.
+        redact: keep figures and no positions, and name no user, in the terminal neither; also
+            remove the positions of an earlier audit there.
         figures: also write figures for print, as PDF and PNG.
         tiles: URL of a map tile server for the report, such as
             https://tile.example.org/{z}/{x}/{y}.png; by default the page makes no requests.
@@ -73,7 +74,7 @@ def audit_(
     timer = RunTimer()
     with trials_shown(out, timer) as shown:
         finished = audit(
-            lambda: read_and_say(data, source.columns, source.reading),
+            lambda: read_and_say(data, source.columns, source.reading, redact=redact),
             settings,
             out=out,
             redact=redact,

@@ -10,12 +10,19 @@ from veilmap.wording import counted
 _NAMED_FILES = 3
 
 
-def read_and_say(data: str, columns: Columns, reading: Reading) -> Measurements:
-    """Read the measurements; print which rows, by kind, and which files were left out."""
+def read_and_say(
+    data: str, columns: Columns, reading: Reading, *, redact: bool = False
+) -> Measurements:
+    """Read the measurements; print which rows, by kind, and which files were left out.
+
+    A file may be called after its user: with ``redact`` their number has to do.
+    """
     measurements = read(data, columns, reading)
     for fault in measurements.dropped:
         say(f"dropped: {fault}")
-    if measurements.left_out:
+    if measurements.left_out and redact:
+        say(f"left out: {counted(len(measurements.left_out), 'file')}")
+    elif measurements.left_out:
         say(f"left out: {left_out_text(measurements.left_out)}")
     return measurements
 

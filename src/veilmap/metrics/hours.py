@@ -1,4 +1,4 @@
-"""The local hour and day of the week, which distinguish home from work."""
+"""The local hour and day, which distinguish home from work."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,24 +20,20 @@ class Hours:
 
     Attributes:
         hour: 0 to 24, with fractions: 13.5 is 13:30.
-        weekday: 0 is Monday, 6 is Sunday.
+        day: whole days since 1970-01-01, a Thursday.
     """
 
     hour: NDArray[np.float64]
-    weekday: NDArray[np.int64]
+    day: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        if self.hour.ndim != 1 or self.hour.shape != self.weekday.shape:
+        if self.hour.ndim != 1 or self.hour.shape != self.day.shape:
             raise UserError(
-                "hour and weekday must be one value per point, got shapes "
-                f"{self.hour.shape} and {self.weekday.shape}"
+                "hour and day must be one value per point, got shapes "
+                f"{self.hour.shape} and {self.day.shape}"
             )
         if not ((self.hour >= 0) & (self.hour <= 24)).all():
             raise UserError(f"hour must be 0 to 24, got {self.hour.min():g} to {self.hour.max():g}")
-        if not np.isin(self.weekday, range(7)).all():
-            raise UserError(
-                f"weekday must be 0 (Monday) to 6, got {self.weekday.min()} to {self.weekday.max()}"
-            )
 
     def __len__(self) -> int:
         return len(self.hour)
@@ -51,13 +47,22 @@ class Hours:
             raise UserError(f"{bad:,} of {time_s.size:,} times are not finite; leave them out")
         local_s = time_s + _offset_s(time_s, _zone(timezone))
         day = np.floor(local_s / _DAY_S)
-        # 1970-01-01 was a Thursday.
-        return cls((local_s - day * _DAY_S) / 3600, (day.astype(np.int64) + 3) % 7)
+        return cls((local_s - day * _DAY_S) / 3600, day.astype(np.int64))
+
+    @property
+    def weekday(self) -> NDArray[np.int64]:
+        """0 is Monday, 6 is Sunday."""
+        return (self.day + 3) % 7
 
     @property
     def night(self) -> NDArray[np.bool_]:
         """22:00 to 07:00, when most people are at home."""
         return (self.hour >= 22) | (self.hour < 7)
+
+    @property
+    def evening(self) -> NDArray[np.int64]:
+        """The day on which the night of each point began, in whole days since 1970-01-01."""
+        return self.day - (self.hour < 7)
 
     @property
     def work(self) -> NDArray[np.bool_]:
@@ -66,7 +71,7 @@ class Hours:
 
     def take(self, rows: NDArray[np.intp]) -> "Hours":
         """The chosen rows, in the given order."""
-        return Hours(self.hour[rows], self.weekday[rows])
+        return Hours(self.hour[rows], self.day[rows])
 
 
 def _offset_s(time_s: NDArray[np.float64], zone: ZoneInfo) -> NDArray[np.float64]:

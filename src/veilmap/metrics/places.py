@@ -1,7 +1,8 @@
 """The places where a person spends time: discs, chosen greedily by the weight they hold."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from math import dist, isfinite
 from typing import Literal
 
@@ -22,6 +23,8 @@ _REST = 0.01
 _SLACK_M = 1e-6
 # Squares at once: a crowded disc of 50 m holds 314 of them, with 24 bytes per pair.
 BLOCK = 2048
+# At one place: a single night may be a party, or a drive that began after ten.
+_NIGHTS_OF_A_HOME = 2
 # Nearer than this, the place of work is home itself or its garden.
 _WORK_FROM_HOME_M = 200.0
 
@@ -35,24 +38,42 @@ class Place:
         share: of all weight.
         night_share: of all weight at night; 0 where no hours are known.
         work_share: of all weight in working hours; 0 where no hours are known.
+        nights: different nights with weight there; None where no hours are known.
     """
 
     xy_m: tuple[float, float]
     share: float
     night_share: float
     work_share: float
+    nights: int | None = None
 
     def away_m(self, other: "Place") -> float:
         """The distance to another place."""
         return dist(self.xy_m, other.xy_m)
 
 
+class NoHome(Enum):
+    """Why nobody can say where a person lives."""
+
+    NO_HOURS = "rounds of more than 3 hours have no hour of the day"
+    NO_NIGHT = "no measurement between 22:00 and 07:00 at any main place"
+    ONE_NIGHT = "at no main place measurements between 22:00 and 07:00 on two nights"
+
+
 @dataclass(frozen=True)
 class Home:
-    """The likely home, and the evidence: the nights there, or only the weight."""
+    """The likely home; without nights, only the heaviest place, and why it is no more.
+
+    ``why_heaviest`` is None for a home.
+    """
 
     place: Place
-    by: Literal["hours", "weight"]
+    why_heaviest: NoHome | None = None
+
+    @property
+    def by(self) -> Literal["hours", "weight"]:
+        """What it rests on."""
+        return "hours" if self.why_heaviest is None else "weight"
 
 
 def find_places(
@@ -74,43 +95,73 @@ def find_places(
     """
     (xy_m,), (mass,) = as_arrays([xy_m], [weights])
     refuse(_faults(xy_m, mass, hours, radius_m, most))
+    held = mass > 0
+    xy_m, mass = xy_m[held], mass[held]
+    hours = None if hours is None else hours.take(np.flatnonzero(held))
     never = np.zeros(len(mass), bool)
     night, work = (hours.night, hours.work) if hours is not None else (never, never)
-    centres_m, masses = _on_squares(xy_m, np.array([mass, mass * night, mass * work]))
+    square = _squares(xy_m)
+    centres_m, masses = _on_squares(xy_m, square, np.array([mass, mass * night, mass * work]))
     totals = masses.sum(axis=1)
     return tuple(
-        _place(centres_m[inside], masses[:, inside], totals)
+        replace(
+            _place(centres_m[inside], masses[:, inside], totals),
+            nights=None if hours is None else _nights(hours, square, inside),
+        )
         for inside in _discs(centres_m, masses[0], radius_m + _SLACK_M, most)
     )
 
 
 def likely_home(places: Sequence[Place]) -> Home | None:
-    """The place with most of the nights; without nights, the one with most weight."""
+    """Of the places with at least two nights the one with most of the nights' weight.
+
+    Without such a place nobody can say where the person lives, and it is the heaviest place.
+    """
     if not places:
         return None
-    by_night = max(places, key=lambda place: place.night_share)
-    if by_night.night_share > 0:
-        return Home(by_night, "hours")
-    return Home(max(places, key=lambda place: place.share), "weight")
+    lived_in = [place for place in places if (place.nights or 0) >= _NIGHTS_OF_A_HOME]
+    if lived_in:
+        return Home(max(lived_in, key=lambda place: place.night_share))
+    return Home(max(places, key=lambda place: place.share), _why_no_home(places))
 
 
 def likely_work(places: Sequence[Place]) -> Place | None:
-    """The place with most of the working hours, more than 200 m from home; None without hours."""
+    """The place with most of the working hours, more than 200 m from home; None without a home."""
     home = likely_home(places)
+    if home is None or home.why_heaviest is not None:
+        return None
     away = [
         place
         for place in places
-        if home and place.work_share > 0 and place.away_m(home.place) > _WORK_FROM_HOME_M
+        if place.work_share > 0 and place.away_m(home.place) > _WORK_FROM_HOME_M
     ]
     return max(away, key=lambda place: place.work_share, default=None)
 
 
-def _on_squares(xy_m: Points, masses: NDArray[np.float64]) -> tuple[Points, NDArray[np.float64]]:
-    """The mean position of each square's weight, and row by row the masses on the squares."""
-    held = masses[0] > 0
-    xy_m, masses = xy_m[held], masses[:, held]
+def _why_no_home(places: Sequence[Place]) -> NoHome:
+    nights = [place.nights for place in places if place.nights is not None]
+    if not nights:
+        return NoHome.NO_HOURS
+    return NoHome.ONE_NIGHT if any(nights) else NoHome.NO_NIGHT
+
+
+def _squares(xy_m: Points) -> NDArray[np.intp]:
+    """The square that each point lies on, numbered from 0."""
     corner = np.floor(xy_m / _SQUARE_M)
     _, square = np.unique(corner[:, 0] + 1j * corner[:, 1], return_inverse=True)
+    return square
+
+
+def _nights(hours: Hours, square: NDArray[np.intp], inside: NDArray[np.intp]) -> int:
+    """How many different nights have a point on these squares."""
+    of_night = hours.night & np.isin(square, inside)
+    return len(np.unique(hours.evening[of_night]))
+
+
+def _on_squares(
+    xy_m: Points, square: NDArray[np.intp], masses: NDArray[np.float64]
+) -> tuple[Points, NDArray[np.float64]]:
+    """The mean position of each square's weight, and row by row the masses on the squares."""
     sums = np.array([np.bincount(square, mass) for mass in masses])
     # From the middle, because digits are lost in products with large coordinates.
     middle_m = xy_m.mean(axis=0)

@@ -12,7 +12,10 @@ def recall(true: Sequence[Place], found: Sequence[Place], within_m: float) -> fl
 
 
 def home_error_m(true: Sequence[Place], found: Sequence[Place]) -> float | None:
-    """The distance between the true and the found home; None where one of them is unknown."""
+    """The distance between the true and the found home; None where one of them is unknown.
+
+    A person without nights has no home: then it is the distance to the heaviest place.
+    """
     true_home, found_home = likely_home(true), likely_home(found)
     if true_home is None or found_home is None:
         return None

@@ -57,9 +57,12 @@ class Scores:
         recall_25m: the share of the true top 5 places with one of 10 found places within 25 m.
         recall_50m: within 50 m.
         recall_100m: within 100 m.
-        home_error_m: between the true and the found home.
+        home_error_m: between the true and the found home; of a user without a home, between the
+            heaviest true place and the found home.
         work_error_m: between the true and the found place of work.
         home_by: what the found home rests on, "hours" or "weight".
+        true_home_by: what the true one rests on; "weight" is the heaviest place and no home.
+        no_home: why the user has no home in the data, in words; None for one who has.
         iterations: mean over rounds.
         seconds: sum over rounds.
         places: those found, the one with most weight first.
@@ -83,6 +86,8 @@ class Scores:
     home_error_m: float | None = None
     work_error_m: float | None = None
     home_by: str | None = None
+    true_home_by: str | None = None
+    no_home: str | None = None
     iterations: float | None = None
     seconds: float = 0.0
     places: tuple[Place, ...] = ()
@@ -168,6 +173,8 @@ def score(
     random_m = random_emd_m(true.xy_m, area, int(inside.sum()), seed)
     away_m = centroid_distances_m(truth, found_m)
     true_places = find_places(true.xy_m, hours=Hours.local(true.time_s, timezone))
+    true_home = likely_home(true_places)
+    why = true_home.why_heaviest if true_home else None
     return replace(
         blind,
         emd_m=emd,
@@ -185,6 +192,8 @@ def score(
         recall_100m=recall(true_places[:_TRUE_PLACES], places, within_m=100.0),
         home_error_m=home_error_m(true_places, places),
         work_error_m=work_error_m(true_places, places),
+        true_home_by=true_home.by if true_home else None,
+        no_home=why.value if why else None,
     )
 
 

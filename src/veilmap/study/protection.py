@@ -10,6 +10,7 @@ from veilmap.errors import UserError, fault_of, refuse
 from veilmap.settings import ONE_OR_MORE, NamesMayBeNumbers
 from veilmap.strategy import as_text
 from veilmap.study.step_notation import Steps, as_tuple, parts_of, step_of
+from veilmap.wording import counted
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Protection(NamesMayBeNumbers):
         yield from faults or combination_faults(self.steps)
         if self.defended and not self.defence:
             yield UserError(
-                f"{', '.join(self.defended)} are to be defended; say how with --defence"
+                f"{counted(len(self.defended), 'user')} to be defended; say how with --defence"
             )
 
     @property

@@ -38,7 +38,7 @@ function configurationTable(data) {
       (row) => row.points_share,
       (row) => percent(row.points_share),
     ),
-    column("Home error, m", ...best("home_error_m", 0)),
+    column(`${FIGURES.home_error_m.label}, m`, ...best("home_error_m", 0)),
     column(
       "Its attack",
       (row) => row.strongest.home_error_m?.attack ?? null,

@@ -9,6 +9,12 @@ const FIGURES = {
 
 const NONE = "–";
 
+// Where the data of no target name a home, the error is that of the heaviest place.
+function nameHomeError(rows) {
+  if (rows.length && rows.every((row) => row.true_home_by === "weight"))
+    FIGURES.home_error_m.label = "Error of the heaviest place";
+}
+
 function written(value, digits = 0) {
   if (value === null || value === undefined) return NONE;
   // A minus sign, because a hyphen may break from its number.

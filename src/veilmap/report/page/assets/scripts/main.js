@@ -11,6 +11,7 @@ function main() {
   data.rounds =
     data.ground?.rounds ??
     [...new Set(data.history.map((row) => row.round))].sort((one, other) => one - other);
+  nameHomeError(data.rows);
   const selection = firstSelection(data);
   connectSelects(data, selection);
   selection.listen((_, changed) => {

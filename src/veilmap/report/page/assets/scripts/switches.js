@@ -7,7 +7,7 @@ function connectSwitches(layers, ground) {
     ["chosen", "points that the defence chose", true],
     ["heat", "heat map of the attack", true],
     ["found", "found by the attack", true],
-    ["home", "home, true and named", true],
+    ["home", "home or heaviest place, true and named", true],
     ["signal", "predicted signal", false],
   ].filter(([name]) => name !== "signal" || ground.signal);
   const keys = { found: foundKey, home: homeKey, signal: signalKey };
