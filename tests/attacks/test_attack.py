@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from tests.attacks.sums.making import OF_SUMS
 from tests.attacks.worlds import make_header, silent
 from veilmap.attacks.attack import AttackInput, attacked, can_read
 from veilmap.attacks.methods import ATTACKS
@@ -111,6 +112,6 @@ def test_an_attack_that_says_neither_yes_nor_no_is_named(said):
 def test_an_attack_of_ours_is_known_by_its_own_name_and_needs_no_settings(name):
     made = ATTACKS[name]()
     assert made.name == name
-    assert not made.oracle
-    assert made.reads(HEADER) == (name != "squares")
-    assert made.reads(replace(HEADER, map=KrigingMap())) == (name == "squares")
+    assert made.oracle == (name == "differencing")
+    assert made.reads(HEADER) == (name not in OF_SUMS)
+    assert made.reads(replace(HEADER, map=KrigingMap())) == (name in OF_SUMS)

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.attacks.test_squares import header_of, seen_of
+from tests.attacks.sums.test_squares import header_of, seen_of
 from tests.maps.walks import AREA, make_plan, walks
 from veilmap.attacks.attack import AttackInput, attacked
 from veilmap.attacks.blind import Blind
-from veilmap.attacks.prior import Density, Prior
+from veilmap.attacks.density import Density
+from veilmap.attacks.prior import Prior
 from veilmap.errors import UserError
 
 HOMES = Density(

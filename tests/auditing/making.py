@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from tests.attacks.sums.making import OF_SUMS
 from tests.conftest import make_measurements
 from tests.map_figures import map_figures
 from veilmap.attacks.methods import METHODS
@@ -29,7 +30,8 @@ TINY = {
     "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
 }
 # Of our attacks those that read the updates of a network.
-ON_NETWORKS = tuple(name for name in METHODS if name != "squares")
+ON_SUMS = tuple(name for name in METHODS if name in OF_SUMS)
+ON_NETWORKS = tuple(name for name in METHODS if name not in OF_SUMS)
 # All attacks, few steps of each.
 ALL_ATTACKS = {
     **TINY,

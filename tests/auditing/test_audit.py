@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import veilmap
-from tests.auditing.making import ALL_ATTACKS, ON_NETWORKS, TINY, make_data, renamed
+from tests.auditing.making import ALL_ATTACKS, ON_NETWORKS, ON_SUMS, TINY, make_data, renamed
 from veilmap.auditing.audit import audit
 from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.settings import AuditFile, AuditSettings
@@ -71,8 +71,8 @@ def test_maps_are_compared_each_under_the_attacks_that_read_it(data, tmp_path):
     attacks = found.rows.group_by("configuration", maintain_order=True).agg("attack").rows()
     assert attacks == [
         ("fedavg", list(ON_NETWORKS)),
-        ("kriging", ["squares"]),
-        ("kriging + random:num=2", ["squares"]),
+        ("kriging", list(ON_SUMS)),
+        ("kriging + random:num=2", list(ON_SUMS)),
     ]
     assert "kriging" in (tmp_path / "report.html").read_text()
 

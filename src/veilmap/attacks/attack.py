@@ -1,7 +1,7 @@
 """The contract of an attack: what it is given, and what it returns."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from math import isfinite
 from numbers import Real
@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from veilmap.attacks.density import Density
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
 from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.map_family import Differentiable
@@ -33,12 +34,17 @@ class AttackInput:
             ``all_at_once`` that is true gets them in one.
         on_done: call it with the number of updates that were finished since the last call.
         device: where to compute; an attack without code for a GPU may ignore it.
+        density: where people in general are, if that is known.
+        others: of secure sums, by round, the sum of everybody but the target; no server has it,
+            and an attack that uses it is an ``oracle``.
     """
 
     header: Header
     observations: Sequence[Observation]
     on_done: Callable[[int], None] = lambda count: None
     device: DeviceName = "cpu"
+    density: Density | None = None
+    others: Mapping[int, Observation] = field(default_factory=dict)
 
 
 class Attack(Named, Protocol):

@@ -7,7 +7,12 @@ from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.prior import Prior
-from veilmap.attacks.squares import Squares
+from veilmap.attacks.sums.differencing import Differencing
+from veilmap.attacks.sums.frequency import Frequency
+from veilmap.attacks.sums.medoid import Medoid
+from veilmap.attacks.sums.posterior import Posterior
+from veilmap.attacks.sums.squares import Squares
+from veilmap.attacks.sums.zone_centre import ZoneCentre
 
 ATTACKS: dict[str, type[Attack]] = {
     "dlg": Dlg,
@@ -15,7 +20,13 @@ ATTACKS: dict[str, type[Attack]] = {
     "first_layer": FirstLayer,
     "heatmap": Heatmap,
     "squares": Squares,
+    "frequency": Frequency,
+    "medoid": Medoid,
+    "posterior": Posterior,
+    "zone_centre": ZoneCentre,
+    "differencing": Differencing,
 }
-METHODS = tuple(ATTACKS)
+# Those that run where none is named: all that use nothing but what a server has.
+METHODS = tuple(name for name, kind in ATTACKS.items() if not kind().oracle)
 # Made in every run and never asked for.
 GUESSES = (Blind.name, Prior.name)

@@ -1,48 +1,12 @@
 """The guess of an attacker who sees no message and knows where people in general are."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-
-import numpy as np
+from dataclasses import dataclass
 
 from veilmap.attacks.attack import AttackInput, one_by_one
-from veilmap.attacks.reconstruction import Cloud, Reconstruction
-from veilmap.errors import Checked, UserError
+from veilmap.attacks.density import Density
+from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.metrics.places import find_places
-from veilmap.metrics.weighted_points import Points, Weights, point_set_faults
-
-
-@dataclass(frozen=True, eq=False)
-class Density(Checked):
-    """Where people in general are: shares of all visits, at public positions.
-
-    Attributes:
-        xy_m: the positions, one row (east, north) each.
-        weights: how much is there, in any unit.
-        source: what it was made from, in words.
-        oracle: whether no real server has that.
-    """
-
-    xy_m: Points = field(repr=False)
-    weights: Weights = field(repr=False)
-    source: str
-    oracle: bool
-
-    def _faults(self) -> Iterator[UserError]:
-        return point_set_faults([self.xy_m], [self.weights])
-
-    @cached_property
-    def cloud(self) -> Cloud:
-        """The same with shares that sum to 1."""
-        return Cloud(self.xy_m, self.weights / self.weights.sum())
-
-    @cached_property
-    def heaviest_m(self) -> Points:
-        """The middle of the disc that holds most."""
-        return np.array(find_places(self.xy_m, self.weights, most=1)[0].xy_m)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from typing import Annotated
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
-from veilmap.attacks.methods import ATTACKS
+from veilmap.attacks.methods import METHODS
 from veilmap.attacks.prior import Prior
 from veilmap.attacks.reconstruction import Outcome, Reconstruction
+from veilmap.attacks.secure_sum import SUM
 from veilmap.cli.console import print_table, progress, say, stdout
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
@@ -56,7 +57,7 @@ FIGURES = (
 def attack_(
     run: Path,
     *,
-    method: str = ",".join(ATTACKS),
+    method: str = ",".join(METHODS),
     target: str | None = None,
     secure_aggregation: bool = False,
     every: int = 1,
@@ -77,11 +78,12 @@ def attack_(
 
     Args:
         run: the folder that "veilmap train --out" made, or a transcript of any other trainer.
-        method: one or more of dlg, search, first_layer, heatmap and those of installed packages,
-            with commas between them; settings of the latter after a colon: search,mine:depth=3.
+        method: one or more of the attacks that "veilmap methods" lists, with commas between them;
+            those without options here have settings after a colon: search,posterior:home_temper=1.
             With hundreds of rounds dlg takes minutes and heatmap seconds for each.
         target: the user to find; by default the one with the most points.
-        secure_aggregation: attack the weighted sum of all users, all that a server sees then.
+        secure_aggregation: attack the weighted sum of all users, all that a server sees then; with
+            --target, what the sums tell about that user.
         every: attack every Nth round of the user, from the first.
         data: the measurements, for the ground truth; a run knows its own.
         cell: the cell in --data, for a transcript.
@@ -129,7 +131,10 @@ def attack_(
 
 def _show(run: AttackRun) -> None:
     known, who = run.header.side_knowledge, run.target
-    who = who if run.settings.who.secure_aggregation else f"user {who}"
+    if run.settings.who.secure_aggregation:
+        who = who if who == SUM else f"user {who} in {SUM}"
+    else:
+        who = f"user {who}"
     every = run.settings.who.every
     rounds = counted(len(run.norms), "round") + (f" (1 in {every})" if every > 1 else "")
     size = f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"

@@ -42,6 +42,12 @@ _ATTACKS = {
     "search": Look("#e69f00", "#e69f00", "s"),
     "first_layer": Look("#009e73", "#009e73", "^"),
     "heatmap": Look("#cc79a7", "#cc79a7", "D"),
+    "squares": Look("#999999", "#999999", "v"),
+    "frequency": Look("#56b4e9", "#56b4e9", "P"),
+    "medoid": Look("#8b5a2b", "#c89b6a", "X"),
+    "posterior": Look("#d55e00", "#d55e00", "*"),
+    "zone_centre": Look("#882255", "#d46a9f", "h"),
+    "differencing": Look("#000000", "#ffffff", "p"),
 }
 _COMBINED = tuple(
     Look(colour, dark, marker)

@@ -108,7 +108,7 @@ class _Target:
     Attributes:
         evidence: of all users.
         summed: whether the sums are attacked.
-        name: the user's, or that of the sums.
+        name: the user's, or that of the sums if they are to tell about all users.
         senders: the users behind the update of each round that is attacked.
         truth: all points that they measured in each round; None if they are not known.
     """
@@ -126,6 +126,14 @@ class _Target:
         chosen = (each for each in updates if each.round in self.senders)
         return secure_sum(everyone.header, chosen) if self.summed else chosen
 
+    def others(self) -> dict[int, Observation]:
+        """Of sums that are to tell about one user, those of everybody else by round."""
+        if not self.summed or self.name == SUM:
+            return {}
+        updates = self.evidence.updates
+        chosen = (e for e in updates if e.round in self.senders and e.user != self.name)
+        return {each.round: each for each in secure_sum(updates.header, chosen)}
+
     def batch(self, t: int) -> LocalData | None:
         """The points that the update of round t was made from, if they are known."""
         known = self.evidence.updates.header.side_knowledge
@@ -135,6 +143,8 @@ class _Target:
         # A cumulative update was made from all rounds so far, a defended one from other points.
         if self.truth is None or known.training.cumulative or known.defence:
             return None
+        if self.summed and self.name != SUM:
+            return None  # the truth is of one user, the update of all
         return self.truth[t]
 
 
@@ -167,6 +177,7 @@ def _attack(
     predicted: dict[int, PredictedError | None] = {}
     whole = any(getattr(each, "all_at_once", False) for each in attacks.values())
     updates, size = target.updates(), None if whole else UPDATES_AT_ONCE[device]
+    others = _others(target, attacks)
     while chunk := list(islice(updates, size)):
         for each in chunk:
             norms[each.round] = _layer_norms(header, each)
@@ -174,7 +185,11 @@ def _attack(
                 batch, theorem_2 = target.batch(each.round), theory != "theorem 1"
                 predicted[each.round] = _predict(header, each, batch, settings.who.seed, theorem_2)
         for name, method in attacks.items():
-            every[name] += attacked(method, name, AttackInput(header, chunk, on_done, device))
+            # From sums alone a server cannot leave the target out.
+            is_known = not target.summed or getattr(method, "reads_others", False)
+            density = guesses.density if is_known else None
+            given = AttackInput(header, chunk, on_done, device, density, others)
+            every[name] += attacked(method, name, given)
         for name, guess in guesses.attacks.items():
             guessed[name] += guess.attack(AttackInput(header, chunk))
     return AttackRun(
@@ -197,6 +212,19 @@ def _attack(
         oracle=_oracle(header, {**attacks, **guesses.attacks}),
         unread=unread,
     )
+
+
+def _others(target: _Target, attacks: Mapping[str, Attack]) -> dict[int, Observation]:
+    """For the attacks that know everybody else's messages."""
+    for name, each in attacks.items():
+        if getattr(each, "reads_others", False):
+            if target.summed and target.name == SUM:
+                raise UserError(
+                    f"{name} takes everybody else's messages away from a sum and needs to know "
+                    "from whom; name a user with --target"
+                )
+            return target.others()
+    return {}
 
 
 def _unreadable(header: Header, asked: Sequence[str]) -> UserError:
@@ -273,13 +301,17 @@ def _target(evidence: Evidence, who: Who) -> _Target:
             "update; leave out --secure-aggregation, or train with --aggregation mean"
         )
     entries = list(evidence.updates.entries())
-    name = SUM if summed else _user(entries, who.target, evidence)
+    about_all = summed and who.target is None
+    name = SUM if about_all else _user(entries, who.target, evidence)
     of_round: dict[int, list[str]] = {}
     for each in entries:
         if summed or each.user == name:
             of_round.setdefault(each.round, []).append(each.user)
+    if summed and not about_all:
+        of_round = {t: users for t, users in of_round.items() if name in users}
     senders = dict(list(of_round.items())[:: who.every])
-    truth = None if evidence.truth is None else _truth_of(senders, evidence.truth)
+    about = senders if about_all else {t: [name] for t in senders}
+    truth = None if evidence.truth is None else _truth_of(about, evidence.truth)
     return _Target(evidence, summed, name, senders, truth)
 
 

@@ -14,6 +14,7 @@ from veilmap.strategy import as_text
 from veilmap.study.step_notation import as_tuple
 
 RENAMED = {"neurons": "first_layer"}
+WITH_OPTIONS = ("dlg", "search", "heatmap")  # their settings are options of their own
 # Results write "none" where there was no attack; the guesses stand beside all attacks.
 ATTACK_METHODS: Registry[Attack] = Registry(
     "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *GUESSES, *RENAMED)
@@ -78,7 +79,7 @@ def _method_of(given: Any) -> MethodChoice:
         name = RENAMED[name]
     if name in GUESSES:
         raise UserError(f"the guess {name} is made beside every attack; leave it out of method")
-    if name not in ATTACKS:
+    if name not in ATTACKS or (values and name not in WITH_OPTIONS):
         return ATTACK_METHODS.of_text(given)
     if values:
         raise UserError(

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.attacks.attack import Attack, not_positive
-from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg, PrecisionName
 from veilmap.attacks.gradient_matching.optimisers import OptimiserName
 from veilmap.attacks.gradient_matching.search import Search
@@ -20,9 +19,8 @@ from veilmap.attacks.gradient_matching.starts import (
     Start,
 )
 from veilmap.attacks.heatmap.heatmap import Heatmap
-from veilmap.attacks.methods import METHODS
-from veilmap.attacks.squares import Squares
-from veilmap.errors import Checked, UserError, refuse, shown, too_low
+from veilmap.attacks.methods import ATTACKS, METHODS
+from veilmap.errors import Checked, UserError, refuse, too_low
 from veilmap.settings import NamesMayBeNumbers, group, parse
 from veilmap.study.attack_notation import Methods, method_name, methods_of
 
@@ -110,7 +108,9 @@ class Who(NamesMayBeNumbers):
         method: the attacks to run: our own by name, others as objects or as text such as
             ``mine:depth=3``; one text may name several, with commas between them.
         target: the user; by default the one with the most points.
-        secure_aggregation: the server sees only the weighted sum of each round.
+        secure_aggregation: the server sees only the weighted sum of each round. Its figures are
+            about all users together; with a target about that user, in the rounds in which the
+            user sends.
         every: attack every Nth round of the user, from the first; by default all.
         seed: seed of the random starts and baseline.
     """
@@ -128,11 +128,6 @@ class Who(NamesMayBeNumbers):
     def _faults(self) -> Iterator[UserError]:
         yield from too_low(1, every=self.every)
         yield from too_low(0, seed=self.seed)
-        if self.secure_aggregation and self.target is not None:
-            yield UserError(
-                "under secure aggregation the server sees no single user's update; leave out "
-                f"target {shown(self.target)}"
-            )
 
 
 @dataclass(frozen=True)
@@ -153,14 +148,13 @@ class AttackSettings:
         self, centroids_m: Mapping[int, NDArray[np.float64]] | None, keep_path: bool
     ) -> dict[str, Attack]:
         """The attacks in the order given, by the names that results call them by."""
-        ours: dict[str, Callable[[], Attack]] = {
+        with_options: dict[str, Callable[[], Attack]] = {
             "dlg": lambda: self.dlg.make(self.who.seed, centroids_m, keep_path),
             "search": lambda: self.search,
-            "first_layer": FirstLayer,
             "heatmap": lambda: self.heatmap,
-            "squares": Squares,
         }
+        makers: dict[str, Callable[[], Attack]] = {**ATTACKS, **with_options}
         return {
-            method_name(each): ours[each]() if isinstance(each, str) else each
+            method_name(each): makers[each]() if isinstance(each, str) else each
             for each in self.who.method
         }

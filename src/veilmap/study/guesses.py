@@ -7,7 +7,8 @@ import numpy as np
 
 from veilmap.attacks.attack import Attack
 from veilmap.attacks.blind import Blind
-from veilmap.attacks.prior import Density, Prior
+from veilmap.attacks.density import Density
+from veilmap.attacks.prior import Prior
 from veilmap.attacks.secure_sum import SUM
 from veilmap.maps.kriging_map import K, KrigingMap
 from veilmap.maps.square_messages import VISITED
@@ -26,10 +27,12 @@ class Guesses:
     Attributes:
         attacks: by name, ``blind`` first.
         prior: what the prior was made from; or why there is none.
+        density: where people are, as a real server knows it; None if it does not.
     """
 
     attacks: Mapping[str, Attack]
     prior: str
+    density: Density | None = None
 
 
 def guesses_about(evidence: Evidence, target: str) -> Guesses:
@@ -43,7 +46,8 @@ def guesses_about(evidence: Evidence, target: str) -> Guesses:
         return Guesses(blind, "the sum is of all users, and there is nobody else")
     density = _in_sums(evidence, target) or _measured(evidence, target)
     if density is not None:
-        return Guesses({**blind, Prior.name: Prior(density)}, density.source)
+        known = None if density.oracle else density
+        return Guesses({**blind, Prior.name: Prior(density)}, density.source, known)
     if evidence.truth is None:
         return Guesses(blind, f"nothing is known of other users; {evidence.why_no_truth}")
     return Guesses(blind, "no other user measured in the area")

@@ -62,7 +62,7 @@ class Stays:
 
 def live(world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int) -> Stays:
     """The whole time of one person, day by day."""
-    places_m = _places(world, network, seed, person)
+    places_m = places(world, network, seed, person)
     place, leave_s = _plan(world, stream(seed, "campus", "plan", person))
     onward = np.r_[place[1:], place[-1]]
     ways, way = np.unique(np.column_stack([place, onward]), axis=0, return_inverse=True)
@@ -74,7 +74,7 @@ def live(world: Campus, streets: Streets, network: RadioNetwork, seed: int, pers
     return Stays(place, arrive_s, stayed_s + walks_s[:-1], way, routes, places_m)
 
 
-def _places(world: Campus, network: RadioNetwork, seed: int, person: int) -> Array:
+def places(world: Campus, network: RadioNetwork, seed: int, person: int) -> Array:
     """Home, work, then this person's third places, the favourite first."""
     corner = stream(seed, "campus", "venues").random(2)
     west, east = np.array(VENUES_IN)

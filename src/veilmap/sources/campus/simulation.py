@@ -37,7 +37,7 @@ def simulate(
     streets = Streets.draw(world, stream(seed, "campus", "streets"))
     networks = [RadioNetwork.draw(world, seed, provider) for provider in range(PROVIDERS)]
     people = [
-        _measure(world, streets, networks[person % PROVIDERS], seed, person)
+        measure(world, streets, networks[person % PROVIDERS], seed, person)
         for person in watch(range(world.users))
     ]
     if people[0].is_empty():
@@ -46,7 +46,7 @@ def simulate(
             f"(got {world.points_per_hour:g}), logged_days ({world.logged_days:g}) or days"
         )
     rows = pl.concat(people)
-    rows = rows.with_columns(cell=_names(people[0], world), rsrp_dbm=_levelled(people[0], world))
+    rows = rows.with_columns(cell=_names(people[0], world), rsrp_dbm=levelled(people[0], world))
     return Measurements.of(
         rows.with_columns(time=_time()).drop_nulls("time").drop("second"),
         timezone=TIMEZONE,
@@ -54,7 +54,7 @@ def simulate(
     )
 
 
-def _measure(
+def measure(
     world: Campus, streets: Streets, network: RadioNetwork, seed: int, person: int
 ) -> pl.DataFrame:
     """All rows of one person, with numbered cells and relative power."""
@@ -92,7 +92,7 @@ def _names(first: pl.DataFrame, world: Campus) -> pl.Expr:
     return pl.col("cell").replace_strict(names, return_dtype=pl.String)
 
 
-def _levelled(first: pl.DataFrame, world: Campus) -> pl.Expr:
+def levelled(first: pl.DataFrame, world: Campus) -> pl.Expr:
     """Whole dBm, all cells shifted alike so that the first person's densest has the wanted mean."""
     densest = first["cell"].mode().sort()[0]
     mean_dbm = first["rsrp_dbm"].to_numpy()[(first["cell"] == densest).to_numpy()].mean()

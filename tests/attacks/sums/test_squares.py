@@ -8,7 +8,7 @@ from tests.maps.walks import AREA, SQUARE_M, USERS, last_of, make_plan, points, 
 from veilmap.attacks.attack import AttackInput, attacked
 from veilmap.attacks.reconstruction import Outcome
 from veilmap.attacks.secure_sum import SUM, secure_sum
-from veilmap.attacks.squares import Squares
+from veilmap.attacks.sums.squares import Squares
 from veilmap.errors import UserError
 from veilmap.federation.observation import Recorder
 from veilmap.federation.plan import Training
