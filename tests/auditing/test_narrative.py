@@ -51,7 +51,7 @@ def test_a_user_with_two_places_has_no_five():
     )
 
 
-DRIVES = "no measurement between 22:00 and 07:00 at any main place"
+DRIVES = "no measurement between 22:00 and 07:00 at a main place"
 
 
 def test_a_user_without_nights_has_a_heaviest_place_and_no_home():
@@ -61,18 +61,20 @@ def test_a_user_without_nights_has_a_heaviest_place_and_no_home():
     assert next(table_lines(drive))[4] == "heaviest place, m"
     assert any("RMSE and the error of the heaviest place: fedavg." in s for s in sentences(drive))
     assert list(homeless(drive)) == [
-        f"The data name no home of the attacked user: {DRIVES}. In its place stands the heaviest "
-        "place, where most measurements are, also in bounds on the home error."
+        f"The cell's data name no home of the attacked user: {DRIVES}. In its place stands the "
+        "heaviest place, where most measurements are, also in bounds on the home error."
     ]
 
 
 def test_of_several_users_those_without_a_home_are_counted():
     one = ranking(replace(PLAIN, no_home={"1": DRIVES}, targets=3))
     assert "a user's home within" in headline(one, ["0", "1", "2"])
-    assert next(homeless(one)).startswith(f"The data name no home of 1 of 3 users: {DRIVES}.")
+    assert next(homeless(one)).startswith(
+        f"The cell's data name no home of 1 of 3 users: {DRIVES}."
+    )
     both = replace(PLAIN, no_home={"0": DRIVES, "1": "one night"}, targets=2)
     assert next(homeless(ranking(both))).startswith(
-        f"The data name no home of any of the 2 users: {DRIVES}, or one night."
+        f"The cell's data name no home of any of the 2 users: {DRIVES}; or one night."
     )
     assert not list(homeless(ranking(PLAIN)))
 

@@ -117,7 +117,7 @@ def test_a_drive_by_day_has_a_heaviest_place_and_no_home():
     noon = MONDAY_S + 12 * HOUR_S
     found = scored([at(WORK, WORK, HOME, start_s=noon)], [WORK], start_s=[noon])
     assert (found.home_error_m, found.true_home_by) == (0, "weight")
-    assert found.no_home == "no measurement between 22:00 and 07:00 at any main place"
+    assert found.no_home == "no measurement between 22:00 and 07:00 at a main place"
 
 
 def test_diverged_rounds_by_hand():

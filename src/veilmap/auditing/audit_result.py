@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from veilmap.auditing.narrative import table_lines
+from veilmap.auditing.over_people import people_lines
 from veilmap.auditing.ranking import FIGURES, Ranking
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
@@ -56,6 +57,15 @@ class Audit:
         lines = [_line(each) for each in self.content.configurations]
         return pl.DataFrame(lines, infer_schema_length=None)
 
+    @property
+    def people(self) -> pl.DataFrame:
+        """One for each configuration under the strongest attack, and one for each guess.
+
+        The distribution of home errors over people; ``errors_m`` has all, the least first.
+        """
+        lines = [each.figures() for each in self.content.people]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
     def report(self, path: str | Path, *, tiles: str | None = None) -> None:
         """Write the page; ``tiles`` is the address of a server of map tiles, asked by a browser."""
         write_page(self.content, Path(path), tiles=tiles)
@@ -68,6 +78,7 @@ class Audit:
         return {
             **results(dict(self.record), rows, history, guesses),
             "configurations": [_line(each) for each in self.content.configurations],
+            "people": [each.figures() for each in self.content.people],
             "failed": dict(self.ranking.failed),
             "verdict": asdict(self.verdict),
         }
@@ -77,6 +88,13 @@ class Audit:
         heads, *lines = table_lines(self.ranking)
         marks = [_standing(each) for each in self.content.configurations]
         return [(*heads, ""), *((*line, mark) for line, mark in zip(lines, marks, strict=True))]
+
+    def people_lines(self) -> list[tuple[str, ...]]:
+        """The table over people as text, the heads first; empty where one person was attacked."""
+        people = self.content.people
+        if people[0].people == 1:
+            return []
+        return [*people_lines(people, self.ranking.baseline.place)]
 
     def _repr_html_(self) -> str:
         words = "".join(f"<p>{escape(text)}</p>" for text in self.verdict.sentences)

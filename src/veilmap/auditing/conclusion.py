@@ -17,6 +17,7 @@ from veilmap.auditing.narrative import (
     sentences,
 )
 from veilmap.auditing.needed_classes import as_comments, needed_classes
+from veilmap.auditing.over_people import about_people, over_people
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranking, rank
 from veilmap.auditing.redaction import (
@@ -27,6 +28,7 @@ from veilmap.auditing.redaction import (
 )
 from veilmap.errors import UserError
 from veilmap.experiments.result import TrialResult
+from veilmap.metrics.people import HomeErrors
 from veilmap.metrics.verdict import Advice, Verdict
 from veilmap.report.page.content import Content, Made
 from veilmap.settings import plain, toml
@@ -58,12 +60,13 @@ def conclude(plan: AuditPlan, results: Sequence[TrialResult], command: str) -> A
         data=_about_data(plan.prepared),
         seconds=sum(each.seconds for each in results),
     )
-    verdict = _verdict(plan, ranking, results)
+    people = over_people(ranking, results)
+    verdict = _verdict(plan, ranking, results, people)
     return Audit(
         settings=plan.settings,
         ranking=ranking,
         verdict=verdict,
-        content=_content(plan, ranking, verdict, results, made),
+        content=replace(_content(plan, ranking, verdict, results, made), people=people),
         results=tuple(results),
         record=_record(plan, made),
     )
@@ -89,14 +92,21 @@ def _content(
     )
 
 
-def _verdict(plan: AuditPlan, ranking: Ranking, results: Sequence[TrialResult]) -> Verdict:
+def _verdict(
+    plan: AuditPlan,
+    ranking: Ranking,
+    results: Sequence[TrialResult],
+    people: Sequence[HomeErrors],
+) -> Verdict:
     used = dict.fromkeys(name for each in results for name in each.oracle)
     prepared = plan.prepared
     return Verdict(
         headline=headline(ranking, plan.names),
         sentences=(
             *scarcity(prepared),
+            *plan.chosen.remarks(),
             *homeless(ranking),
+            *about_people(people, ranking.baseline.place),
             *why_none(ranking, plan.settings.audit),
             *sentences(ranking),
             *remarks(prepared, results),
@@ -122,7 +132,7 @@ def _advice(plan: AuditPlan, ranking: Ranking) -> Advice | None:
 def _resolved(plan: AuditPlan) -> dict[str, Any]:
     """A settings file that makes the same audit: cell and targets by name, columns as read."""
     task = replace(plan.settings.task, cell=plan.prepared.cell)
-    audit = replace(plan.settings.audit, target=plan.targets, targets=1)
+    audit = replace(plan.settings.audit, target=plan.targets, targets=None)
     settings = replace(plan.settings, task=task, audit=audit)
     if plan.redact:
         settings = without_places(settings)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
 from veilmap.auditing.audit_result import Audit
+from veilmap.auditing.over_people import shown_people
 from veilmap.canvas import pdf, png
 from veilmap.experiments.file_names import readable
 from veilmap.experiments.positions import Points, Positions
@@ -15,17 +16,20 @@ from veilmap.experiments.result import TrialResult
 from veilmap.files import OPEN, PRIVATE, remove, written
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.rows import AttackedRound
+from veilmap.report.draw_people import draw_people
 from veilmap.report.draw_rounds import draw_rounds
 from veilmap.report.draw_tradeoff import draw_tradeoff
 from veilmap.report.draw_whereabouts import draw_whereabouts
 
-_KINDS = ("tradeoff", "where", "rounds")
+_KINDS = ("tradeoff", "people", "where", "rounds")
 # What the trade-off is drawn by, and how its axis reads.
 _TRADEOFFS = {HOME_ERROR: "home error, m: up is private", EMD: "EMD, √m: up is private"}
 
 
 def write_figures(audit: Audit, folder: Path) -> None:
-    """The trade-off; of the two configurations to compare also where, and round by round.
+    """The trade-off, and the home errors over people where there are several.
+
+    Of the two configurations to compare also where, and round by round.
 
     The names of those of a user begin with ``where`` and ``rounds``: they are named in the title.
     """
@@ -46,6 +50,10 @@ def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
     for figure, label in _TRADEOFFS.items():
         if any(row.figure(figure) is not None for row in rows):
             yield f"tradeoff-{figure}", draw_tradeoff(rows, figure, label, audit.content.title)
+    people = shown_people(audit.content.people)
+    if people[0].people > 1:
+        label = f"distance from {audit.ranking.baseline.place}"
+        yield f"people-{HOME_ERROR}", draw_people(people, label, audit.content.title)
     for result in audit.results:
         if result.positions is not None and result.configuration in _compared(audit):
             for number, user in enumerate(audit.content.targets):

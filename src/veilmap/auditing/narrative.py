@@ -13,7 +13,7 @@ from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.degenerate import degenerate
 from veilmap.study.prepare import Prepared
-from veilmap.wording import counted, plural
+from veilmap.wording import counted
 
 # A found place so near is a place where the user was.
 NEAR_M = 50.0
@@ -47,10 +47,11 @@ def about_data(plan: AuditPlan) -> str:
 
 
 def about_trials(plan: AuditPlan, trials: int, cached: int) -> str:
-    """Who is attacked, and in how many runs."""
-    who = plural(len(plan.targets), "user")
+    """Who is attacked, of how many, and in how many runs."""
     reused = f" ({cached:,} cached)" if cached else ""
-    return f"attacking {who} {', '.join(plan.names)} in {counted(trials, 'run')}{reused}\n"
+    who = plan.chosen.about(plan.names)
+    said = [f"attacking {who} in {counted(trials, 'run')}{reused}", *plan.chosen.remarks()]
+    return "\n".join([*said, ""])
 
 
 # What helps where a map is worth nothing.
@@ -86,14 +87,14 @@ def homeless(ranking: Ranking) -> Iterator[str]:
     own = ranking.baseline
     if not own.no_home:
         return
-    reasons = ", or ".join(dict.fromkeys(own.no_home.values()))
+    reasons = "; or ".join(dict.fromkeys(own.no_home.values()))
     few = len(own.no_home) < own.targets
     who = f"{len(own.no_home):,} of {counted(own.targets, 'user')}" if few else "the attacked user"
     if not few and own.targets > 1:
         who = f"any of the {own.targets:,} users"
     yield (
-        f"The data name no home of {who}: {reasons}. In its place stands the heaviest place, where "
-        "most measurements are, also in bounds on the home error."
+        f"The cell's data name no home of {who}: {reasons}. In its place stands the heaviest "
+        "place, where most measurements are, also in bounds on the home error."
     )
 
 

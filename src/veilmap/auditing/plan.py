@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from veilmap.auditing.attack_cost import cost_per_round_ms
 from veilmap.auditing.redaction import read_without_places, refuse_named_users
 from veilmap.auditing.settings import AuditSettings
+from veilmap.auditing.targets import Targets, choose, rounds_by_user
 from veilmap.errors import UserError, fault_of, refuse, shown
 from veilmap.experiments.trial import Keep, Trial
 from veilmap.measurements import Measurements
 from veilmap.study.prepare import Prepared, prepare, refuse_unknown_users
 from veilmap.study.settings import RunSettings
-from veilmap.wording import listed
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,14 @@ class AuditPlan:
         settings: that decide it.
         runs: the configurations by name, the baseline first.
         prepared: the data, as the first configuration has them.
-        targets: the users to find.
+        chosen: the users to find.
         redact: no position is kept, and nothing that is written names a user.
     """
 
     settings: AuditSettings
     runs: Mapping[str, RunSettings]
     prepared: Prepared
-    targets: tuple[str, ...]
+    chosen: Targets
     redact: bool
 
     @classmethod
@@ -44,16 +45,23 @@ class AuditPlan:
         if redact:
             data = replace(data, read_with=read_without_places(data.read_with))
         prepared = prepare(data, next(iter(runs.values())))
-        targets = _targets(prepared, settings)
+        per_round_ms = cost_per_round_ms(settings, runs, prepared.header)
+        rounds = rounds_by_user(prepared)
+        chosen = choose(rounds, settings.audit, prepared.cell, per_round_ms)
         if redact:
             refuse_named_users(runs)
         _refuse_unknown_users(runs, prepared)
-        return cls(settings, runs, prepared, targets, redact)
+        return cls(settings, runs, prepared, chosen, redact)
 
     @property
     def data(self) -> Measurements:
         """Of the cell."""
         return self.prepared.data
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The users to find."""
+        return self.chosen.users
 
     @cached_property
     def pseudonyms(self) -> dict[str, str]:
@@ -85,23 +93,6 @@ class AuditPlan:
             for name, run in self.runs.items()
             for seed in self.settings.seeds
         ]
-
-
-def _targets(prepared: Prepared, settings: AuditSettings) -> tuple[str, ...]:
-    """Those asked for, or those with the most measurements."""
-    users, wanted = prepared.data.users, settings.audit.target
-    unknown = [user for user in wanted if user not in users]
-    if unknown:
-        raise UserError(
-            f"user {shown(unknown[0])} has no measurement in cell {prepared.cell}; choose one "
-            f"of: {listed(users)}"
-        )
-    if settings.audit.targets > len(users):
-        raise UserError(
-            f"targets must be at most {len(users)}, the users of cell {prepared.cell}, got "
-            f"{settings.audit.targets}"
-        )
-    return wanted or tuple(users[: settings.audit.targets])
 
 
 def _refuse_unknown_users(runs: Mapping[str, RunSettings], prepared: Prepared) -> None:

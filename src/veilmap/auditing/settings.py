@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, Literal
 
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.methods import METHODS
@@ -31,7 +31,9 @@ class Question(NamesMayBeNumbers):
         method: the attacks to run: dlg, search, first_layer, heatmap, and those of installed
             packages, whose settings follow a colon: mine:depth=3.
         target: the users to find; by default those with the most measurements.
-        targets: how many users to find, if none is named.
+        targets: how many users to find, if none is named, or all: those with at least three rounds
+            of data. By default as many of them as fit into about two minutes on two cores, counted
+            by their rounds (docs/audit.md), at least one.
         every: attack every Nth round of a user, from the first.
         max_rmse_loss_db: largest acceptable loss of a recommended configuration, in dB.
         min_home_error_m: smallest acceptable home error of a recommended configuration, in metres.
@@ -43,7 +45,7 @@ class Question(NamesMayBeNumbers):
     seeds: int = 3
     method: Methods = METHODS
     target: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
-    targets: int = 1
+    targets: int | Literal["all"] | None = None
     every: int = 1
     max_rmse_loss_db: float | None = None
     min_home_error_m: float | None = None
@@ -55,14 +57,16 @@ class Question(NamesMayBeNumbers):
         refuse(self._faults())
 
     def _faults(self) -> Iterator[UserError]:
-        yield from too_low(1, seeds=self.seeds, targets=self.targets, every=self.every)
+        yield from too_low(1, seeds=self.seeds, every=self.every)
+        if isinstance(self.targets, int):
+            yield from too_low(1, targets=self.targets)
         for name in ("max_rmse_loss_db", "min_home_error_m"):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value >= 0):
                 yield out_of_range(name, "a number of at least 0", value)
         if len(set(self.target)) < len(self.target):
             yield UserError("target names a user twice; name each once")
-        if self.target and self.targets != 1:
+        if self.target and self.targets is not None:
             yield UserError("give target or targets, not both: users by name, or how many")
         if self.gan and self.configurations:
             yield UserError("gan adds to the panel; with configurations of your own, name it there")

@@ -152,7 +152,7 @@ def _show(run: AttackRun) -> None:
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")
     if why := _why_no_home(run):
-        say(f"\nthe data name no home of this user: {why}; its heaviest place stands for it")
+        say(f"\nthe cell's data name no home of this user: {why}; its heaviest place stands for it")
     if is_one_place(run.area):
         say(f"\n{ONE_PLACE}")
     for line in unplaced(run):

@@ -97,6 +97,9 @@ def _show(finished: Audit, out: Path, redact: bool, figures: bool) -> None:
     stdout.print()
     heads, *lines = finished.lines()
     print_table(lines, *heads)
+    if people := finished.people_lines():
+        stdout.print()
+        print_table(people[1:], *people[0])
     say("\nthe attacker knew:")
     for fact in verdict.knows:
         say(f"  {fact}")

@@ -56,8 +56,8 @@ class NoHome(Enum):
     """Why nobody can say where a person lives."""
 
     NO_HOURS = "rounds of more than 3 hours have no hour of the day"
-    NO_NIGHT = "no measurement between 22:00 and 07:00 at any main place"
-    ONE_NIGHT = "at no main place measurements between 22:00 and 07:00 on two nights"
+    NO_NIGHT = "no measurement between 22:00 and 07:00 at a main place"
+    ONE_NIGHT = "measurements between 22:00 and 07:00 on one night only at a main place"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from veilmap.errors import UserError
 from veilmap.metrics.rows import HasFigures
 from veilmap.report.looks import (
     PLAIN,
-    Filling,
     defence_looks,
     family_of,
+    mark_style,
     scheme_fillings,
     scheme_of,
 )
@@ -138,21 +138,12 @@ def _looks(configurations: Sequence[str]) -> Looks:
     looks = defence_looks(map(family_of, configurations))
     return {
         (scheme, family): {
-            "color": look.colour,
-            "marker": look.marker,
-            **_filling(filling, look.colour),
-            "markersize": 9 if family == PLAIN else 5,
+            **mark_style(look, filling, is_plain=family == PLAIN),
             "label": family if filling == "full" else f"{family} ({scheme})",
         }
         for scheme, filling in scheme_fillings(configurations).items()
         for family, look in looks.items()
     }
-
-
-def _filling(filling: Filling, colour: str) -> Mapping[str, Any]:
-    if filling in ("full", "none"):
-        return {"markerfacecolor": colour if filling == "full" else "white"}
-    return {"markerfacecolor": colour, "markerfacecoloralt": "white", "fillstyle": filling}
 
 
 def _draw_panel(axes: Axes, configurations: Sequence[TradeoffPoint], looks: Looks) -> list[Mark]:

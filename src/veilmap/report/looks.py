@@ -7,7 +7,7 @@ unless two that are drawn together would have the same mark.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle
-from typing import Literal
+from typing import Any, Literal
 from zlib import crc32
 
 from veilmap.defences.step import JOINED_BY
@@ -107,6 +107,19 @@ def scheme_fillings(configurations: Iterable[str]) -> dict[str, Filling]:
     schemes = dict.fromkeys(map(scheme_of, configurations))
     fillings: Iterable[Filling] = chain(("full", "none"), cycle(("left", "right", "top", "bottom")))
     return dict(zip(schemes, fillings, strict=False))
+
+
+def mark_style(look: Look, filling: Filling, *, is_plain: bool) -> dict[str, Any]:
+    """Colour, marker and what is filled of it, as matplotlib takes them; no defence is a star."""
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
+    style["markersize"] = 9 if is_plain else 5
+    if filling in ("full", "none"):
+        return style | {"markerfacecolor": look.colour if filling == "full" else "white"}
+    return style | {
+        "markerfacecolor": look.colour,
+        "markerfacecoloralt": "white",
+        "fillstyle": filling,
+    }
 
 
 def _names(parts: Iterable[str]) -> str:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import product
+from math import inf
 
 import numpy as np
 
 from veilmap.metrics.panel_row import PanelRow, StepCost
+from veilmap.metrics.people import HomeErrors
 from veilmap.metrics.rows import FigureRow
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.metrics.verdict import Advice, Verdict
@@ -78,7 +80,20 @@ def make_content(
         ground=make_ground(draw, configurations, attacks, targets, rounds, points, cells)
         if with_ground
         else None,
+        people=tuple(_people(configurations, len(targets))),
     )
+
+
+def _people(configurations, count) -> Iterator[HomeErrors]:
+    """Under the second configuration a person of several is not located."""
+    for place, name in enumerate(configurations):
+        errors_m = [30.0 * (1 + place) * (1 + person) for person in range(count)]
+        if place == 1 and count > 1:
+            errors_m[-1] = inf
+        yield HomeErrors(name, "heatmap", tuple(errors_m))
+        for guess, nearest_m in (("blind", 400.0), ("prior", 200.0)):
+            guessed_m = tuple(nearest_m + 50.0 * person for person in range(count))
+            yield HomeErrors(name, guess, guessed_m, is_guess=True)
 
 
 def make_ground(draw, configurations, attacks, targets, rounds, points, cells) -> Ground:

@@ -195,7 +195,7 @@ def test_a_run_without_a_home_counts_as_infinitely_far(tmp_path, open_file):
 
 def test_without_a_home_the_page_speaks_of_the_heaviest_place(tmp_path, open_file):
     content = make_content()
-    why = "no measurement between 22:00 and 07:00 at any main place"
+    why = "no measurement between 22:00 and 07:00 at a main place"
     drives = [
         Line({**row, "true_home_by": "weight", "no_home": why, "home_error_m": 43.0})
         for row in content.rows
@@ -207,7 +207,7 @@ def test_without_a_home_the_page_speaks_of_the_heaviest_place(tmp_path, open_fil
     assert "Home error, m" not in heads
     assert "Error of the heaviest place" in page.locator("#facts").inner_text()
     expect(page.locator("#map-caption")).to_contain_text(
-        f"43 m from the heaviest place. The data name no home of this user: {why}."
+        f"43 m from the heaviest place. The cell's data name no home of this user: {why}."
     )
     # Of two users one has a home: then it is the home error again.
     mixed = [Line({**row, "true_home_by": "hours", "no_home": None}) for row in content.rows]

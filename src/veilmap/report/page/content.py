@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilmap.metrics.panel_row import PanelRow
+from veilmap.metrics.people import HomeErrors
 from veilmap.metrics.rows import TrialRound, TrialRow
 from veilmap.metrics.verdict import Verdict
 
@@ -107,6 +108,8 @@ class Content:
         rmse_constant_db: of the constant (mean) baseline.
         made: how it came about.
         ground: the positions; None for a report without any.
+        people: by configuration the home errors over people under the strongest attack, then under
+            each guess.
     """
 
     title: str
@@ -119,3 +122,4 @@ class Content:
     rmse_constant_db: float
     made: Made
     ground: Ground | None
+    people: tuple[HomeErrors, ...] = ()

@@ -34,6 +34,7 @@ def payload(content: Content, tiles: str | None) -> dict[str, Any]:
         "attacks": content.attacks,
         "seeds": content.made.seeds,
         "configurations": [asdict(each) for each in content.configurations],
+        "people": [each.figures() for each in content.people],
         "rows": _table(content.rows),
         "history": _table(content.history),
         "looks": _looks(content),

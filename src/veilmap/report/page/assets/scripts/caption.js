@@ -31,7 +31,7 @@ function captionOf(data, selection, { locations, truth }) {
 
 function homeInWords(data, selection) {
   const own = ofSelection(data.rows, selection).find((row) => row.seed === data.seeds[0]);
-  const why = own?.no_home ? ` The data name no home of this user: ${own.no_home}.` : "";
+  const why = own?.no_home ? ` The cell's data name no home of this user: ${own.no_home}.` : "";
   if (typeof own?.home_error_m !== "number") return `The attack names no home.${why}`;
   const real = why ? "the heaviest place" : "the true one";
   return `The home that the attack names is ${written(own.home_error_m)} m from ${real}.${why}`;

@@ -163,6 +163,18 @@ function mark({ mark: name, colour, filling }, x, y) {
   return makeSvg("g", {}, hollow, shape(name, x, y, "half", half));
 }
 
+// What is drawn in a chart, and what it is called, for the legend.
+function legendItem(drawn, name) {
+  const svg = makeSvg("svg", {
+    width: 22,
+    height: 22,
+    viewBox: "-11 -11 22 22",
+    "aria-hidden": "true",
+  });
+  svg.append(drawn);
+  return make("li", {}, svg, make("span", {}, name));
+}
+
 function shape(name, x, y, kind, style) {
   const points = MARKS[name];
   return points

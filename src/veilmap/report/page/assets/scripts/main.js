@@ -22,6 +22,7 @@ function main() {
     connectMap(data, selection);
     connectRoundControl(data.ground, selection);
   }
+  connectPeople(data);
   connectRoundCharts(data, selection);
   connectTradeoff(data);
   byId("configurations").append(configurationTable(data));

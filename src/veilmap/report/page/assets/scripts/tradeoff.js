@@ -32,16 +32,9 @@ function showLegend(data) {
     data,
     data.configurations.map((each) => each.name),
   );
-  const items = data.configurations.map(({ name }, index) => {
-    const svg = makeSvg("svg", {
-      width: 22,
-      height: 22,
-      viewBox: "-11 -11 22 22",
-      "aria-hidden": "true",
-    });
-    svg.append(mark(styles[index], 0, 0));
-    return make("li", {}, svg, make("span", {}, `${index + 1} ${name}`));
-  });
+  const items = data.configurations.map(({ name }, index) =>
+    legendItem(mark(styles[index], 0, 0), `${index + 1} ${name}`),
+  );
   byId("tradeoff-legend").replaceChildren(...items);
 }
 
