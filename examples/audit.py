@@ -19,7 +19,7 @@ def main() -> None:
         seeds=options.seeds,
         interval=options.interval,
         configurations=options.configurations,
-        min_home_error_m=300.0,
+        min_home_error_m=options.min_home_error,
     )
     print(found.verdict.headline)
     for sentence in found.verdict.sentences:
@@ -46,6 +46,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--interval", default="1w")
     parser.add_argument("--configurations", nargs="+", default=(), help="by default the panel")
+    parser.add_argument("--min-home-error", type=float, default=300.0, help="in metres")
     parser.add_argument("--out", help="a folder from which to resume")
     parser.add_argument("--report", default="report.html")
     return parser.parse_args()

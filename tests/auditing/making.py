@@ -74,8 +74,9 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
                 f: Strongest("search", Spread(v, v - off, v + off)) for f, v in known.items()
             },
             "over_targets": {f: (v / 2, v, 2 * v) for f, v in known.items()},
-            "home_at_worst_m": None if home_m is None else home_m - off,
-            "nearest_random_m": 300.0,
+            "homes_at_worst_m": {} if home_m is None else {"0": home_m - off},
+            "guess_homes_m": {},
+            "chosen_on": "other seeds",
             "seeds": 3,
             "is_blind": False,
             "top_places": 5.0,
@@ -86,6 +87,14 @@ def ranked(name, rmse_db, home_m, *, off=0.0, nearest_m=None, emd=None, recall=N
             **more,
         }
     )
+
+
+def guesses(**figures):
+    """By figure, what each guess has: ``guesses(home_error_m={"blind": 566.0})``."""
+    return {
+        figure: tuple(Strongest(name, Spread(v, v, v)) for name, v in known.items())
+        for figure, known in figures.items()
+    }
 
 
 def ranking(*configurations, failed=None):

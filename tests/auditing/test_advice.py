@@ -73,10 +73,33 @@ def test_nothing_is_recommended_unasked():
 
 def test_a_median_that_owes_itself_to_lucky_runs_is_not_recommended():
     """307 m as the median, but 44 m at worst."""
-    lucky = ranked("lucky", 5.1, 307.0, home_at_worst_m=44.0)
+    lucky = ranked("lucky", 5.1, 307.0, homes_at_worst_m={"0": 44.0})
     choice = choose(ranking(PLAIN, lucky, GOOD), Question(min_home_error_m=300.0))
     assert choice.ranked.name == "good"
     assert "(310 to 390)" in choice.words
+
+
+def test_a_guess_is_credited_to_no_configuration():
+    """A guess is at 74 m: nothing meets 300 m, and of equally private ones the cheapest is best."""
+    near = [replace(each, guess_homes_m={"0": 74.0}) for each in (CHEAP, GOOD)]
+    choice = choose(ranking(PLAIN, *near), Question(min_home_error_m=300.0))
+    assert not choice.is_met
+    assert choice.ranked.name == "cheap"
+    assert "None can: a guess that sees no message is 74 m from home already." in choice.words
+    assert "226 m below the bound" in choice.words
+    assert choose(ranking(PLAIN, *near), Question(max_rmse_loss_db=3.0)).ranked.name == "cheap"
+
+
+def test_users_to_whom_a_guess_is_nearer_than_the_bound_do_not_count():
+    """User 1 lives 20 m from the middle: the bound is judged on user 0, and met there."""
+    homes_m = {"0": 350.0, "1": 15.0}
+    good = replace(GOOD, homes_at_worst_m=homes_m, guess_homes_m={"0": 570.0, "1": 20.0}, targets=2)
+    choice = choose(ranking(PLAIN, good), Question(min_home_error_m=300.0))
+    assert choice.is_met
+    assert choice.ranked.name == "good"
+    assert "To 1 user of 2 a guess that sees no message is nearer than the bound" in choice.words
+    short = replace(good, homes_at_worst_m={"0": 250.0, "1": 900.0})
+    assert not choose(ranking(PLAIN, short), Question(min_home_error_m=300.0)).is_met
 
 
 READ_WITH = {

@@ -3,7 +3,7 @@ from math import inf
 
 import pytest
 
-from tests.auditing.making import make_data, ranked, ranking
+from tests.auditing.making import guesses, make_data, ranked, ranking
 from veilmap.auditing.narrative import (
     FEW_ROWS,
     headline,
@@ -15,7 +15,7 @@ from veilmap.auditing.narrative import (
     sentences,
     table_lines,
 )
-from veilmap.metrics.spread import Spread
+from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
 
@@ -79,10 +79,51 @@ def test_of_several_users_those_without_a_home_are_counted():
     assert not list(homeless(ranking(PLAIN)))
 
 
+NEAR = replace(PLAIN, guesses=guesses(home_error_m={"blind": 566.0, "prior": 74.0}))
+
+
+def test_the_guesses_stand_beside_the_strongest_attack():
+    assert headline(ranking(NEAR), ["0"]) == (
+        "Baseline (fedavg): the strongest attack (search) locates the home of user 0 within "
+        "43 m (38 to 48), where a blind guess has 566 m and a guess from others' places has 74 m, "
+        "and finds 3 of the user's 5 main places to within 50 m."
+    )
+    assert hidden(NEAR, "home_error_m") == (
+        "home within 43 m (38 to 48) by search, where a guess from others' places has 74 m"
+    )
+
+
+def test_a_configuration_is_praised_for_no_more_than_a_guess_leaves():
+    far = replace(FAR, guesses=NEAR.guesses)
+    assert hidden(far, "home_error_m") == (
+        "home in most runs no nearer than a guess from others' places, 74 m: 900 m by search"
+    )
+    lost = ranked("fedavg + dp", 5.5, None, guesses=NEAR.guesses)
+    assert hidden(lost, "home_error_m") == (
+        "home in most runs no nearer than a guess from others' places, 74 m: no attack names a "
+        "place in most runs"
+    )
+
+
+def test_the_choice_of_hindsight_is_said_where_it_differs():
+    best = PLAIN.strongest["home_error_m"]
+    later = Strongest("dlg", Spread(21.0, 9.0, 80.0))
+    chosen = {**PLAIN.strongest, "home_error_m": replace(best, hindsight=later)}
+    said = list(sentences(ranking(replace(PLAIN, strongest=chosen))))
+    assert said[-1] == (
+        "The strongest attack is chosen on other seeds than it is scored on. Hindsight would "
+        "choose dlg for fedavg, with 21 m (9 to 80)."
+    )
+    same = {**PLAIN.strongest, "home_error_m": replace(best, hindsight=best)}
+    assert "Hindsight" not in " ".join(sentences(ranking(replace(PLAIN, strongest=same))))
+    alone = replace(PLAIN, chosen_on="the same run")
+    assert "chosen on the run that it is scored on" in " ".join(sentences(ranking(alone)))
+
+
 def test_attacks_that_find_nothing_are_said_to():
     blind = ranked("fedavg", 5.0, 43.0, is_blind=True)
     assert headline(ranking(blind), ["0"]) == (
-        "Baseline (fedavg): no attack does better than random points in the area."
+        "Baseline (fedavg): no attack does better than a guess that sees no message."
     )
 
 
@@ -108,11 +149,21 @@ def test_better_ones_are_reported_with_their_cost():
 
 def test_what_speaks_against_a_defence_is_said_with_it():
     """300 m as the median, but 44 m at worst; and 6.5 dB where the constant baseline has 6."""
-    lucky = ranked("lucky", 5.1, 300.0, home_at_worst_m=44.0)
+    lucky = ranked("lucky", 5.1, 300.0, homes_at_worst_m={"0": 44.0})
     useless = ranked("useless", 6.5, 900.0)
     first, second, *_ = sentences(ranking(PLAIN, lucky, useless))
     assert first.endswith("by search, at worst 44 m by another attack, at a cost of 0.10 dB.")
     assert second.endswith("But its map is no better than the constant baseline.")
+
+
+def test_a_choice_that_hindsight_makes_much_worse_speaks_against_a_defence():
+    """900 m by what other seeds choose, 54 m by what these would."""
+    far = FAR.strongest["home_error_m"]
+    for later_m, is_said in ((54.0, True), (500.0, False)):
+        later = Strongest("dlg", Spread(later_m, 34.0, 832.0))
+        own = {**FAR.strongest, "home_error_m": replace(far, hindsight=later)}
+        said = next(sentences(ranking(PLAIN, replace(FAR, strongest=own))))
+        assert ("hindsight would choose dlg, with 54 m (34 to 832)" in said) is is_said
 
 
 def test_where_nothing_is_found_is_better_than_anywhere():
@@ -124,9 +175,9 @@ def test_where_nothing_is_found_is_better_than_anywhere():
     assert "No other configuration is more private." in next(sentences(ranking(nowhere, PLAIN)))
 
 
-def test_a_place_is_found_only_if_random_points_are_farther():
-    """13 m where random points have 20 m is what chance gives."""
-    crowded = replace(FAR, nearest_random_m=20.0)
+def test_a_place_is_found_only_if_guesses_are_farther():
+    """13 m where a guess has 20 m is what chance gives."""
+    crowded = replace(FAR, guesses=guesses(nearest_m={"blind": 300.0, "prior": 20.0}))
     assert not any("still points" in each for each in sentences(ranking(PLAIN, crowded)))
 
 

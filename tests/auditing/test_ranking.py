@@ -5,9 +5,10 @@ import pytest
 
 from tests.auditing.making import make_row as row
 from tests.auditing.making import ranked
-from veilmap.auditing.ranking import rank, rank_one
+from veilmap.auditing.ranking import rank
+from veilmap.auditing.ranking import rank_one as rank_results
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.spread import Spread
+from veilmap.metrics.spread import Spread, Strongest
 
 
 def results(*rows):
@@ -18,7 +19,11 @@ def results(*rows):
     ]
 
 
-def test_the_strongest_attack_has_the_worst_median_and_not_the_luckiest_run():
+def rank_one(rows, guesses=()):
+    return rank_results([TrialResult(rows[0].configuration, 0, tuple(rows), tuple(guesses))])
+
+
+def test_in_hindsight_the_strongest_attack_has_the_worst_median_and_not_the_luckiest_run():
     """dlg: 10, 906, 34, whose mean is 317; heatmap: 299, 298, 289; search: 5, 400, 420."""
     homes_m = {"dlg": (10, 906, 34), "heatmap": (299, 298, 289), "search": (5, 400, 420)}
     found = rank_one(
@@ -28,8 +33,7 @@ def test_the_strongest_attack_has_the_worst_median_and_not_the_luckiest_run():
             for seed, each in enumerate(own)
         ]
     )
-    assert found.strongest["home_error_m"].attack == "dlg"
-    assert found.strongest["home_error_m"].figure == Spread(34.0, 10.0, 906.0)
+    assert found.strongest["home_error_m"].hindsight == Strongest("dlg", Spread(34.0, 10.0, 906.0))
     assert found.home_at_worst_m == 5.0
 
 
@@ -71,7 +75,8 @@ def test_a_run_without_the_figure_counts_as_infinitely_far():
     ]
     assert rank_one(rows).strongest["home_error_m"].attack == "search"
     rows += [row("heatmap", seed, home_error_m=each) for seed, each in enumerate([1.0, 2.0, None])]
-    assert rank_one(rows).strongest["home_error_m"].figure == Spread(2.0, 1.0, 2.0)
+    hindsight = rank_one(rows).strongest["home_error_m"].hindsight
+    assert hindsight == Strongest("heatmap", Spread(2.0, 1.0, 2.0))
     assert "home_error_m" not in rank_one([row(home_error_m=None)]).strongest
 
 
@@ -96,24 +101,65 @@ def test_the_frontier_by_hand():
 
 def test_without_homes_emd_decides():
     rows = [row(name="a", home_error_m=None), row(name="b", emd_paper=9.0, rmse_db=6.0)]
-    found = rank(results(*rows))
+    found = rank(results(*rows))  # without a guess
     assert found.privacy == "emd_paper"
     assert [each.name for each in found.frontier] == ["a", "b"]
 
 
-BLIND = {"emd_m": 399.0, "cloud_emd_m": 410.0, "emd_random_m": 400.0, "nearest_m": 190.0}
+GUESS = {"emd_m": 400.0, "cloud_emd_m": 410.0, "nearest_m": 200.0, "home_error_m": 500.0}
+NOTHING = {"emd_m": None, "cloud_emd_m": None, "nearest_m": None, "home_error_m": None}
 
 
-def test_attacks_that_random_points_match_are_blind():
-    nothing = row("search", **{**BLIND, "emd_m": None, "cloud_emd_m": None, "nearest_m": None})
-    assert rank_one([row("dlg", **BLIND), nothing]).is_blind
-    assert not rank_one([row("dlg", **BLIND), row("search")]).is_blind
+def test_attacks_that_a_guess_matches_are_blind():
+    guesses = [row("blind", **GUESS)]
+    lost = row("search", **NOTHING)
+    assert rank_one([row("dlg", **GUESS), lost], guesses).is_blind
+    assert not rank_one([row("dlg", **GUESS), row("search")], guesses).is_blind
+    assert not rank_one([row("dlg", **GUESS), lost]).is_blind
 
 
-@pytest.mark.parametrize("better", [{"emd_m": 300.0}, {"cloud_emd_m": 132.0}, {"nearest_m": 99.0}])
-def test_one_figure_that_random_points_do_not_match_is_sight(better):
-    """Random points have an EMD of 400 m, and are 200 m from a true point."""
-    assert not rank_one([row("dlg", **BLIND), row("first_layer", **{**BLIND, **better})]).is_blind
+@pytest.mark.parametrize(
+    "better", [{"emd_m": 300.0}, {"cloud_emd_m": 132.0}, {"nearest_m": 99.0}, {"home_error_m": 9.0}]
+)
+def test_one_figure_that_no_guess_matches_is_sight(better):
+    rows = [row("dlg", **GUESS), row("first_layer", **{**GUESS, **better})]
+    assert not rank_one(rows, [row("blind", **GUESS)]).is_blind
+    assert rank_one(rows, [row("blind", **GUESS), row("prior", **{**GUESS, **better})]).is_blind
+
+
+def test_no_configuration_hides_more_than_a_guess_leaves():
+    """1,126 m under the attack, 570 m by the middle of the area, 74 m by the others' places."""
+    rows, far = [row(home_error_m=1126.0)], row("blind", home_error_m=570.0)
+    assert rank_one(rows).hidden("home_error_m") == 1126.0
+    assert rank_one(rows, [far]).hidden("home_error_m") == 570.0
+    both = rank_one(rows, [far, row("prior", home_error_m=74.0)])
+    assert both.hidden("home_error_m") == 74.0
+    assert both.guess("home_error_m").attack == "prior"
+    assert both.strongest["home_error_m"].figure.median == 1126.0
+    found = rank_one([row(home_error_m=None)], [far])
+    assert found.hidden("home_error_m") == 570.0
+
+
+def test_configurations_that_a_guess_matches_are_equally_private():
+    """900 m under a and 600 m under b, but a guess is at 500 m: the more accurate is better."""
+    a, b = results(
+        row(name="a", rmse_db=6.0, home_error_m=900.0), row(name="b", home_error_m=600.0)
+    )
+    guess = (row("blind", home_error_m=500.0),)
+    found = rank([replace(a, guesses=guess), replace(b, guesses=guess)])
+    assert [each.dominated_by for each in found.configurations] == ["b", None]
+    apart = rank([a, b])
+    assert [each.dominated_by for each in apart.configurations] == [None, None]
+
+
+def test_one_zero_holds_for_all_configurations():
+    """A guess is 500 m off under a and 400 m under b, whose updates are of other rounds: 400 m."""
+    a, b = results(row(name="a", home_error_m=450.0), row(name="b", home_error_m=900.0))
+    a = replace(a, guesses=(row("blind", home_error_m=500.0),))
+    b = replace(b, guesses=(row("blind", home_error_m=400.0),))
+    found = rank([a, b]).configurations
+    assert [each.hidden("home_error_m") for each in found] == [400.0, 400.0]
+    assert [each.guess_homes_m for each in found] == [{"0": 400.0}] * 2
 
 
 def test_where_nothing_is_found_the_server_is_infinitely_far():

@@ -162,7 +162,7 @@ def test_an_attack_found_nothing_only_if_no_place_is_near():
     )
     assert verdict("dlg", replace(lost, emd_m=100.0), guesses) is None
     assert verdict("dlg", replace(lost, nearest_m=None), guesses) == nothing
-    assert verdict("dlg", replace(lost, nearest_m=20.0), {}) == nothing
+    assert verdict("dlg", Scores(rounds=3), {"blind": Scores(rounds=3)}) is None
 
 
 def test_iterations_are_shown_of_every_attack_that_has_some(

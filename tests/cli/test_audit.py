@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -68,12 +69,14 @@ def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path, monke
     assert "little.parquet, cell a: 200 rows of 2 users" in out
     assert "attacking 1 of 2 users (u0) in 4 runs\n" in out
     assert "\nfedavg: RMSE " in out
-    assert "\nBaseline (fedavg): the strongest attack" in out
+    assert "\nBaseline (fedavg): no attack does better than a guess that sees no message" in out
     words = " ".join(out.split())
     # Of a day and a half.
     one_night = "measurements between 22:00 and 07:00 on one night only at a main place"
     assert f"The cell's data name no home of the attacked user: {one_night}." in words
-    assert "locates the heaviest place of user u0 within" in words
+    assert "fedavg: RMSE" in words
+    assert "heaviest place in most runs no nearer than a guess from others' places, 1" in words
+    assert re.search(r"\nblind guess +[0-9]+ +[0-9]+ +\n", out)
     assert "On the frontier of RMSE and the error of the heaviest place: " in words
     assert "the attacker knew:\n  every update" in out
     assert "oracle, known to no real server:\n  the area is the bounding box" in out

@@ -333,7 +333,11 @@ def test_the_readmes_python_runs(monkeypatch, tmp_path):
     make_measurements(rows=400, step_s=3600.0).write_parquet(tmp_path / "little.parquet")
     code = (Path(__file__).parents[2] / "README.md").read_text().split("```python\n")[1]
     code = code.partition("```")[0]
-    less = {'"campus"': '"little.parquet"', "seeds=3": "seeds=1, configurations=['fedavg']"}
+    less = {
+        '"campus"': '"little.parquet"',
+        "seeds=3": "seeds=1, configurations=['fedavg']",
+        "min_home_error_m=300": "min_home_error_m=30",
+    }
     for told, instead in less.items():
         assert code.count(told) == 1
         code = code.replace(told, instead)

@@ -51,6 +51,19 @@ def test_every_attack_has_a_panel_and_every_defence_a_line():
     assert png(figure).startswith(b"\x89PNG")
 
 
+def test_the_guesses_are_lines_at_their_medians_in_every_panel():
+    """A blind guess has 19, 19 and 20 √m; the other guess lacks the figure."""
+    guesses = [row("fedavg", "blind", s, emd_paper=each) for s, each in enumerate([19, 19, 20])]
+    guesses.append(row("fedavg", "prior", emd_paper=None))
+    rows = [row("fedavg"), row("fedavg", "search")]
+    figure = draw_tradeoff(rows, "emd_paper", "EMD", "campus", guesses)
+    for axes in [axes for axes in figure.axes if axes.get_title()]:
+        (line,) = [each for each in axes.lines if each.get_label() == "blind guess"]
+        assert list(line.get_ydata()) == [19, 19]
+    (legend,) = figure.legends
+    assert {text.get_text() for text in legend.texts} == {PLAIN, "blind guess"}
+
+
 def test_a_defence_that_one_attack_lacks_is_in_the_legend_all_the_same():
     rows = [
         row("fedavg"),

@@ -17,6 +17,7 @@ from veilmap.shell import option_words
 from veilmap.sources.columns import Columns
 from veilmap.sources.reading import Reading
 from veilmap.study.settings import RunSettings, SettingsFile
+from veilmap.wording import counted
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
 
     With both bounds, the most accurate that meets both; None without a bound. The home error must
     be large for every seed, attack and target: a single training run may be the worst of them.
-    A map that is no better than a constant is never recommended.
+    Targets to whom a guess that sees no message is nearer than the bound do not count: no
+    configuration can meet it for them. A map that is no better than a constant is never
+    recommended.
     """
     most_db, least_m = question.max_rmse_loss_db, question.min_home_error_m
     if most_db is None and least_m is None:
@@ -42,16 +45,18 @@ def choose(ranking: Ranking, question: Question) -> Choice | None:
     if not cheap:
         return None
     useful = [each for each in ranking.configurations if each.beats_constant]
-    far = [each for each in useful if _home_m(each) >= _or(least_m, 0.0)]
+    least = _or(least_m, 0.0)
+    far = [each for each in useful if _judged(each, least) and _home_m(each, least) >= least]
     good = [each for each in cheap if each in far]
     bounds = _bounds(most_db, least_m)
     if not good:
-        return _nearest(cheap, far, bounds, _or(least_m, 0.0))
+        return _nearest(cheap, far, bounds, least)
     if least_m is None:
-        best = max(good, key=_home_m)
+        best = _most_private(good, least)
     else:
         best = min(good, key=lambda each: each.rmse_db.median)
     words = f"To meet {bounds}, use {best.name}: {_about(best)}.{but(best)}"
+    words += _not_judged(best, least)
     return Choice(best, words, is_met=True)
 
 
@@ -78,9 +83,10 @@ def _cheap(ranking: Ranking, question: Question) -> list[Ranked]:
 
 def _nearest(cheap: Sequence[Ranked], far: Sequence[Ranked], bounds: str, least_m: float) -> Choice:
     """The cheapest that meets the distance bound, if any does, beside the most private one."""
-    private = max(cheap, key=_home_m)
-    short = f"its smallest home error is {least_m - _home_m(private):,.0f} m below the bound"
-    words = f"No configuration meets {bounds}."
+    private = _most_private(cheap, least_m)
+    short_m = least_m - _home_m(private, least_m)
+    short = f"its smallest home error is {short_m:,.0f} m below the bound"
+    words = f"No configuration meets {bounds}.{_not_judged(private, least_m)}"
     if not far:
         words += f" The nearest is {private.name}: {_about(private)}; {short}.{but(private)}"
         return Choice(private, words, is_met=False)
@@ -127,9 +133,52 @@ def _settings_file(run: RunSettings, read_with: Mapping[str, Any]) -> SettingsFi
     return SettingsFile(**vars(run), columns=columns, reading=reading)
 
 
-def _home_m(ranked: Ranked) -> float:
-    """At worst; where no attack ever names a home, the server is as far as can be."""
-    return _or(ranked.home_at_worst_m, inf)
+def _most_private(choices: Sequence[Ranked], least_m: float) -> Ranked:
+    """Of equal ones the most accurate."""
+    return max(choices, key=lambda each: (_home_m(each, least_m), -each.rmse_db.median))
+
+
+def _home_m(ranked: Ranked, least_m: float) -> float:
+    """At worst, of the targets that count, and at most what a guess leaves; of all if none does."""
+    counted_m = _judged(ranked, least_m) or _credited_m(ranked)
+    return min(counted_m.values(), default=inf)
+
+
+def _judged(ranked: Ranked, least_m: float) -> dict[str, float]:
+    """The targets that a guess is not nearer to than the bound, with their errors."""
+    errors_m = _credited_m(ranked)
+    if not errors_m:
+        return {"": inf}  # neither an attack nor a guess ever names a home
+    return {
+        target: error_m
+        for target, error_m in errors_m.items()
+        if ranked.guess_homes_m.get(target, inf) >= least_m
+    }
+
+
+def _credited_m(ranked: Ranked) -> dict[str, float]:
+    """By target, the least error of all attacks, seeds and guesses."""
+    attacks_m, guesses_m = ranked.homes_at_worst_m, ranked.guess_homes_m
+    return {
+        target: min(attacks_m.get(target, inf), guesses_m.get(target, inf))
+        for target in {**attacks_m, **guesses_m}
+    }
+
+
+def _not_judged(ranked: Ranked, least_m: float) -> str:
+    """Who does not count; and that nothing can be done where nobody does."""
+    nearer_m = [each for each in ranked.guess_homes_m.values() if each < least_m]
+    if not nearer_m:
+        return ""
+    if not _judged(ranked, least_m):
+        return (
+            " None can: a guess that sees no message is "
+            f"{max(nearer_m):,.0f} m from {ranked.place} already."
+        )
+    return (
+        f" To {counted(len(nearer_m), 'user')} of {ranked.targets:,} a guess that sees no message "
+        "is nearer than the bound; it is judged on the others."
+    )
 
 
 def _about(ranked: Ranked) -> str:

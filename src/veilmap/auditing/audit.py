@@ -12,6 +12,7 @@ from veilmap.auditing.folder import AuditFolder
 from veilmap.auditing.narrative import about_configuration, about_data, about_trials
 from veilmap.auditing.panel import panel
 from veilmap.auditing.plan import AuditPlan
+from veilmap.auditing.reachable import refuse_unreachable
 from veilmap.auditing.redaction import errors_without_names, without_people
 from veilmap.auditing.settings import AuditSettings
 from veilmap.errors import refuse, refuse_several, too_low
@@ -76,6 +77,7 @@ def audit(
         measurements = _read(data)
         with errors_without_names(measurements.users) if redact else nullcontext():
             plan = AuditPlan.of(measurements, settings, runs, redact)
+            refuse_unreachable(plan)
             results = _run(plan, folder, jobs or all_jobs(), fresh, progress)
             audited = conclude(plan, results, command)
             if folder is not None:

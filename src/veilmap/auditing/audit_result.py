@@ -87,6 +87,7 @@ class Audit:
         """The table of the panel as text, the heads first."""
         heads, *lines = table_lines(self.ranking)
         marks = [_standing(each) for each in self.content.configurations]
+        marks += [""] * (len(lines) - len(marks))  # the guesses
         return [(*heads, ""), *((*line, mark) for line, mark in zip(lines, marks, strict=True))]
 
     def people_lines(self) -> list[tuple[str, ...]]:
@@ -109,11 +110,15 @@ def _line(each: PanelRow) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name in FIGURES:
         best = each.strongest.get(name)
+        later = best.hindsight if best else None
         figures |= {
             name: best.figure.median if best else None,
             f"{name}_least": best.figure.least if best else None,
             f"{name}_most": best.figure.most if best else None,
             f"{name}_attack": best.attack if best else None,
+            f"{name}_hindsight": later.figure.median if later else None,
+            f"{name}_hindsight_attack": later.attack if later else None,
+            **{f"{name}_{g.attack}": g.figure.median for g in each.guesses.get(name, ())},
         }
     return {
         "configuration": each.name,

@@ -49,7 +49,9 @@ def _figures(audit: Audit) -> Iterator[tuple[str, Figure]]:
     rows = audit.content.rows
     for figure, label in _TRADEOFFS.items():
         if any(row.figure(figure) is not None for row in rows):
-            yield f"tradeoff-{figure}", draw_tradeoff(rows, figure, label, audit.content.title)
+            guesses = [row for each in audit.results for row in each.guesses]
+            drawn = draw_tradeoff(rows, figure, label, audit.content.title, guesses)
+            yield f"tradeoff-{figure}", drawn
     people = shown_people(audit.content.people)
     if people[0].people > 1:
         label = f"distance from {audit.ranking.baseline.place}"

@@ -8,8 +8,8 @@ from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranked, Ranking, rank_one
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.baselines import is_near
-from veilmap.metrics.figure_names import EMD, HOME_ERROR, figure_name
+from veilmap.metrics.baselines import GUESS_NAMES, is_near, is_no_better
+from veilmap.metrics.figure_names import EMD, HOME_ERROR, FigureName, figure_name
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.degenerate import degenerate
 from veilmap.study.prepare import Prepared
@@ -31,6 +31,9 @@ ORACLE = {
     "scaler": "positions are scaled by the data; give the public --area, with --scaler area",
     "label_offset_dbm": "centred labels have the mean of all users' data; give --label-offset",
     "public sample": "a defence learned from a sample of all users' data",
+    "where the other users measured, for the guess prior": (
+        "the guess prior knows where the other users measured; a server has a public density"
+    ),
     "the start of dlg": "dlg started near the true centroid of each round",
 }
 
@@ -63,7 +66,7 @@ def about_configuration(name: str, results: Sequence[TrialResult]) -> str:
     why = next((each.failed for each in results if each.failed is not None), None)
     if why is not None:
         return f"{name}: no figures: {why}"
-    ranked = rank_one([row for each in results for row in each.rows])
+    ranked = rank_one(results)
     return f"{name}: RMSE {decibels(ranked.rmse_db)}, {hidden(ranked, HOME_ERROR)}"
 
 
@@ -121,23 +124,41 @@ def decibels(figure: Spread) -> str:
 
 
 def hidden(ranked: Ranked, privacy: str) -> str:
-    """What the strongest attack is left with: ``home within 43 m (38 to 50) by search``."""
-    best = ranked.strongest.get(privacy)
+    """What a server is left with: that of the strongest attack, or no more than a guess has.
+
+    ``home within 43 m (38 to 50) by search, where a blind guess has 570 m``; or ``home in most runs
+    no nearer than a blind guess, 570 m: 1,126 m by search``.
+    """
+    best, guess = ranked.strongest.get(privacy), ranked.guess(privacy)
+    is_home, name = privacy == HOME_ERROR, figure_name(privacy)
     if best is None:
-        return "no attack names a place in most runs"
+        found = whole = "no attack names a place in most runs"
+    else:
+        found = _by(ranked, best, privacy)
+        whole = f"{ranked.place} within {found}" if is_home else f"EMD {found}"
+    if guess is None:
+        return whole
+    figure = _figure(guess.figure, name.spec, name.unit)
+    if best is None or is_no_better(best.figure.median, guess.figure.median):
+        less = f"{ranked.place} in most runs no nearer than" if is_home else "EMD no less than for"
+        return f"{less} a {GUESS_NAMES[guess.attack]}, {figure}: {found}"
+    return f"{whole}, where a {GUESS_NAMES[guess.attack]} has {figure}"
+
+
+def _by(ranked: Ranked, best: Strongest, privacy: str) -> str:
+    """``43 m (38 to 50) by search, at worst 9 m by another attack``."""
     name = figure_name(privacy)
     worst_m = ranked.home_at_worst_m if privacy == HOME_ERROR else None
     worse = worst_m is not None and round(worst_m) < round(best.figure.least)
     other = f", at worst {worst_m:,.0f} m by another attack" if worse else ""
-    figure = _figure(best.figure, name.spec, name.unit)
-    reads = f"{ranked.place} within" if privacy == HOME_ERROR else "EMD"
-    return f"{reads} {figure} by {best.attack}{other}"
+    return f"{_figure(best.figure, name.spec, name.unit)} by {best.attack}{other}"
 
 
 def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
     """The panel under a line of heads: what the map is worth, what attacks are left with, by which.
 
-    Medians, and the nearest that any attack comes to home in any run; so it fits a terminal.
+    Medians, and the nearest that any attack comes to home in any run; so it fits a terminal. Below
+    stand the guesses that see no message.
     """
     spec = figure_name(ranking.privacy).spec
     is_home = ranking.privacy == HOME_ERROR
@@ -149,6 +170,9 @@ def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
         worst = format(worst_m, spec) if worst_m is not None else "-"
         rmse = f"{each.rmse_db.median:.2f}", f"{each.rmse_loss_db:+.2f}"
         yield each.name, *rmse, _worth(each), left, worst, best.attack if best else "-"
+    for guess in ranking.baseline.guesses.get(ranking.privacy, ()):
+        figures = (format(value, spec) for value in (guess.figure.median, guess.figure.least))
+        yield GUESS_NAMES[guess.attack], "", "", "", *figures, ""
 
 
 def headline(ranking: Ranking, targets: Sequence[str]) -> str:
@@ -156,18 +180,28 @@ def headline(ranking: Ranking, targets: Sequence[str]) -> str:
     own = ranking.baseline
     begin = f"Baseline ({own.name}): "
     if own.is_blind:
-        return f"{begin}no attack does better than random points in the area."
+        over = f" as the median of {len(targets)} users" if len(targets) > 1 else ""
+        nothing = "no attack does better than a guess that sees no message"
+        return f"{begin}{nothing}{_guesses(own)}{over}".rstrip(",") + "."
     home, places = own.strongest.get(HOME_ERROR), own.strongest.get("recall_50m")
     if home is None:
         return f"{begin}no attack names a {own.place} in most runs: {hidden(own, EMD)}."
     who = f"the {own.place} of user {targets[0]}" if len(targets) == 1 else f"a user's {own.place}"
     found = f"the strongest attack ({home.attack}) locates {who} within {metres(home.figure)}"
+    found += _guesses(own)
     if len(targets) > 1:
         found += f", as the median of {len(targets)} users{_apart(own)},"
     if places is None:
         return f"{begin}{found.rstrip(',')}."
     by = "" if places.attack == home.attack else f" ({places.attack})"
     return f"{begin}{found} and finds {_places(own, places, len(targets))} to within 50 m{by}."
+
+
+def _guesses(own: Ranked) -> str:
+    """``, where a blind guess has 566 m and a guess from others' places has 74 m,``."""
+    guesses = own.guesses.get(HOME_ERROR, ())
+    known = [f"a {GUESS_NAMES[each.attack]} has {metres(each.figure)}" for each in guesses]
+    return f", where {' and '.join(known)}," if guesses else ""
 
 
 def _places(own: Ranked, found: Strongest, targets: int) -> str:
@@ -236,6 +270,10 @@ def but(ranked: Ranked) -> str:
         near = ranked.strongest["nearest_m"]
         where = f"{metres(near.figure)} of a place where the user was"
         against.append(f"{near.attack} still points to within {where}")
+    home = ranked.strongest.get(HOME_ERROR)
+    later = home.hindsight if home else None
+    if home and later and is_near(later.figure.median, home.figure.median):
+        against.append(f"hindsight would choose {later.attack}, with {metres(later.figure)}")
     if not ranked.beats_constant:
         against.append("its map is no better than the constant baseline")
     if ranked.unread:
@@ -245,8 +283,10 @@ def but(ranked: Ranked) -> str:
 
 
 def _points_at_a_place(ranked: Ranked) -> bool:
-    near_m, random_m = ranked.hidden("nearest_m"), ranked.nearest_random_m
-    return near_m <= NEAR_M and (random_m is None or is_near(near_m, random_m))
+    near, guess = ranked.strongest.get("nearest_m"), ranked.guess("nearest_m")
+    if near is None or near.figure.median > NEAR_M:
+        return False
+    return guess is None or is_near(near.figure.median, guess.figure.median)
 
 
 def _map(own: Ranked) -> str:
@@ -279,10 +319,32 @@ def _caveats(ranking: Ranking) -> Iterator[str]:
         yield f"Maps no better by place than the constant baseline: {'; '.join(worse)}."
     blind = [each.name for each in rest if each.is_blind]
     if blind:
-        yield f"No attack does better than random points with: {'; '.join(blind)}."
+        yield f"No attack does better than a guess that sees no message with: {'; '.join(blind)}."
     yield from _unread(ranking.configurations)
+    yield from _choice(own, ranking.privacy)
     if own.seeds == 1:
         yield "Only one seed: results may vary with more."
+
+
+def _choice(own: Ranked, privacy: str) -> Iterator[str]:
+    """How the strongest attack of the baseline is chosen, where that matters."""
+    best = own.strongest.get(privacy)
+    if best is None:
+        return
+    if own.chosen_on == "the same run":
+        yield "The strongest attack is chosen on the run that it is scored on, which favours it."
+    later, name = best.hindsight, figure_name(privacy)
+    if later is not None and _apart_by(best, later, name):
+        figure = _figure(later.figure, name.spec, name.unit)
+        yield (
+            f"The strongest attack is chosen on {own.chosen_on} than it is scored on. Hindsight "
+            f"would choose {later.attack} for {own.name}, with {figure}."
+        )
+
+
+def _apart_by(one: Strongest, other: Strongest, name: FigureName) -> bool:
+    """Whether readers would see a difference."""
+    return name.text(one.figure.median) != name.text(other.figure.median)
 
 
 def _unread(configurations: Sequence[Ranked]) -> Iterator[str]:

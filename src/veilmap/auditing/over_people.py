@@ -22,11 +22,9 @@ def over_people(ranking: Ranking, results: Sequence[TrialResult]) -> tuple[HomeE
 
 def _of(ranked: Ranked, own: Sequence[TrialResult]) -> Iterator[HomeErrors]:
     strongest = ranked.strongest.get(HOME_ERROR)
-    if strongest is None:
-        yield HomeErrors(ranked.name, None, (inf,) * ranked.targets, len(ranked.no_home))
-    else:
-        rows = [row for each in own for row in each.rows]
-        yield HomeErrors.of([row for row in rows if row.attack == strongest.attack])
+    attack = None if strongest is None else strongest.attack
+    errors_m = ranked.over_targets.get(HOME_ERROR, (inf,) * ranked.targets)
+    yield HomeErrors(ranked.name, attack, errors_m, len(ranked.no_home))
     for guess in GUESSES:
         guesses = [row for each in own for row in each.guesses if row.attack == guess]
         if guesses:

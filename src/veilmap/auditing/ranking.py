@@ -1,13 +1,15 @@
 """From the figures of all runs to one line per configuration, and who beats whom."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from statistics import fmean, median, median_high, median_low
+from statistics import fmean, median
 from typing import Literal
 
+from veilmap.auditing.choosing import Chosen, ChosenOn, Worse, choose_strongest, chosen_on
+from veilmap.auditing.guessing import guesses_by_figure, least_homes_m, nearest_guesses
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.baselines import has_skill, is_near, is_no_better
+from veilmap.metrics.baselines import Reach, has_skill
 from veilmap.metrics.figure_names import EMD, HOME_ERROR
 from veilmap.metrics.panel_row import PanelRow
 from veilmap.metrics.rows import TrialRow
@@ -15,7 +17,7 @@ from veilmap.metrics.spread import Spread, Strongest
 from veilmap.sweeping.selection import by_value, numbers
 
 # A figure, and which of two is worse for the user.
-FIGURES: dict[str, Callable[[Sequence[float]], float]] = {
+FIGURES: dict[str, Worse] = {
     HOME_ERROR: min,
     "nearest_m": min,
     EMD: min,
@@ -32,13 +34,14 @@ class Ranked(PanelRow):
 
     Attributes:
         rmse_constant_db: of the constant (mean) baseline.
-        over_targets: by figure, under that attack, the targets' medians; infinite for one that is
-            not found.
-        home_at_worst_m: the least home error of all attacks, seeds and targets, if any has it.
-        nearest_random_m: what random points have in place of nearest_m.
+        over_targets: by figure, under the strongest attack, the targets' medians; infinite for
+            one that is not found.
+        homes_at_worst_m: by target, the least home error of all attacks and seeds, if any has it.
+        guess_homes_m: by target, the least home error of the guesses that see no message.
         seeds: how many.
-        is_blind: no attack does better than random points, by the EMD of locations or clouds, and
-            none is near a place where the user was.
+        chosen_on: where the strongest attack is chosen.
+        is_blind: no attack does better than the guesses, by home, by the EMD of locations or
+            clouds, or by a place where the user was.
         top_places: how many places recall_50m is a share of.
         no_home: by target without a home, why the data name none.
         targets: how many users were attacked.
@@ -46,9 +49,10 @@ class Ranked(PanelRow):
 
     rmse_constant_db: float
     over_targets: Mapping[str, tuple[float, ...]]
-    home_at_worst_m: float | None
-    nearest_random_m: float | None
+    homes_at_worst_m: Mapping[str, float]
+    guess_homes_m: Mapping[str, float]
     seeds: int
+    chosen_on: ChosenOn
     is_blind: bool
     top_places: float
     no_home: Mapping[str, str] = field(default_factory=dict)
@@ -59,9 +63,25 @@ class Ranked(PanelRow):
         """What the home error is an error of: where no target has a home, of the heaviest place."""
         return "heaviest place" if len(self.no_home) == self.targets else "home"
 
+    @property
+    def home_at_worst_m(self) -> float | None:
+        """The least home error of all attacks, seeds and targets, if any has it."""
+        return min(self.homes_at_worst_m.values(), default=None)
+
+    def guess(self, figure: str) -> Strongest | None:
+        """The guess that comes nearest by a figure."""
+        guesses = self.guesses.get(figure, ())
+        worst = FIGURES[figure]([each.figure.median for each in guesses]) if guesses else None
+        return next((each for each in guesses if each.figure.median == worst), None)
+
     def hidden(self, figure: str) -> float:
-        """What the strongest attack is left with; an attack that finds nothing, with infinity."""
-        return self.strongest[figure].figure.median if figure in self.strongest else inf
+        """The error that a server is left with: that of an attack, and at most that of a guess.
+
+        An attack that finds nothing leaves infinity. No message is needed for the guess, so no
+        configuration hides more than it leaves.
+        """
+        known = (self.strongest.get(figure), self.guess(figure))
+        return min((each.figure.median for each in known if each), default=inf)
 
     @property
     def beats_constant(self) -> bool:
@@ -93,30 +113,32 @@ class Ranking:
 
 
 def rank(results: Sequence[TrialResult]) -> Ranking:
-    """Compare configurations by RMSE and by what the strongest attack is left with.
+    """Compare configurations by RMSE and by what a server is left with.
 
-    An attacker chooses a method, not a lucky seed: the strongest attack for a figure is the one
-    with the worst median over all seeds and targets. Where it names no place, it is left with
-    nothing.
+    That is the error of the strongest attack, and at most that of a guess that sees no message;
+    the nearest guess of all configurations counts for each.
     """
     failed = {each.configuration: each.failed for each in results if each.failed is not None}
-    ranked = [row for each in results if each.configuration not in failed for row in each.rows]
-    unread = {each.configuration: each.unread for each in results}
+    own_results: dict[str, list[TrialResult]] = {}
+    for each in results:
+        if each.configuration not in failed and each.rows:
+            own_results.setdefault(each.configuration, []).append(each)
     found: list[Ranked] = []
-    for name, own in by_value(ranked, "configuration").items():
-        row = rank_one(own, found[0].rmse_db.median if found else None)
-        found.append(replace(row, unread=unread[name]))
-    complete = [f for f in _PRIVACY if all(f in each.strongest for each in found)]
+    for own in own_results.values():
+        found.append(rank_one(own, found[0].rmse_db.median if found else None))
+    found = _with_one_zero(found)
+    complete = [f for f in _PRIVACY if all(isfinite(each.hidden(f)) for each in found)]
     privacy = complete[0] if complete else _PRIVACY[0]
     return Ranking(tuple(_placed(each, found, privacy) for each in found), privacy, failed)
 
 
-def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
+def rank_one(results: Sequence[TrialResult], usual_db: float | None = None) -> Ranked:
     """One configuration alone; ``usual_db`` is the RMSE of the baseline."""
-    best = {figure: _strongest(rows, figure) for figure in FIGURES}
-    strongest = {figure: each for figure, each in best.items() if each is not None}
+    rows = [row for each in results for row in each.rows]
+    guessed = [row for each in results for row in each.guesses]
+    every = {figure: choose_strongest(rows, figure, worse) for figure, worse in FIGURES.items()}
+    chosen = {figure: each for figure, each in every.items() if each is not None}
     rmse_db = Spread.of([*{row.seed: numbers([row], "rmse_db")[0] for row in rows}.values()])
-    random_m, homes_m = (numbers(rows, name) for name in ("nearest_random_m", HOME_ERROR))
     return Ranked(
         name=rows[0].configuration,
         rmse_db=rmse_db,
@@ -125,59 +147,43 @@ def rank_one(rows: Sequence[TrialRow], usual_db: float | None = None) -> Ranked:
         skill_by_place=_middle(numbers(rows, "skill_by_place")),
         share_of_central=_middle(numbers(rows, "share_of_central")),
         points_share=fmean(numbers(rows, "points_share")),
-        strongest=strongest,
+        strongest={figure: each.strongest for figure, each in chosen.items()},
+        guesses=guesses_by_figure(guessed, FIGURES),
         is_baseline=usual_db is None,
         is_on_frontier=True,
         dominated_by=None,
         is_recommended=False,
-        over_targets={f: _over_targets(rows, f, each) for f, each in strongest.items()},
-        home_at_worst_m=min(homes_m, default=None),
-        nearest_random_m=fmean(random_m) if random_m else None,
+        unread=results[-1].unread,
+        over_targets={figure: each.over_targets for figure, each in chosen.items()},
+        homes_at_worst_m=least_homes_m(rows),
+        guess_homes_m=least_homes_m(guessed),
         seeds=len({row.seed for row in rows}),
-        is_blind=all(_finds_nothing(own) for own in by_value(rows, "attack").values()),
+        chosen_on=chosen_on(rows),
+        is_blind=_is_blind(rows, guessed, chosen.get(HOME_ERROR)),
         top_places=fmean(numbers(rows, "true_places")),
         no_home={str(row.target): str(why) for row in rows if (why := row.value("no_home"))},
         targets=len({row.target for row in rows}),
     )
 
 
-def _strongest(rows: Sequence[TrialRow], figure: str) -> Strongest | None:
-    """Of the attacks that have the figure in most runs."""
-    by_attack = by_value(rows, "attack")
-    found = {attack: _median(own, figure) for attack, own in by_attack.items()}
-    medians = {attack: value for attack, value in found.items() if isfinite(value)}
-    if not medians:
-        return None
-    worst = FIGURES[figure](list(medians.values()))
-    attack = next(name for name, value in medians.items() if value == worst)
-    known = numbers(by_attack[attack], figure)
-    return Strongest(attack, Spread(worst, min(known), max(known)))
+def _with_one_zero(found: Sequence[Ranked]) -> list[Ranked]:
+    guesses = nearest_guesses([each.guesses for each in found], FIGURES)
+    homes_m: dict[str, float] = {}
+    for each in found:
+        for target, error_m in each.guess_homes_m.items():
+            homes_m[target] = min(error_m, homes_m.get(target, inf))
+    return [replace(each, guesses=guesses, guess_homes_m=homes_m) for each in found]
 
 
-def _over_targets(rows: Sequence[TrialRow], figure: str, strongest: Strongest) -> tuple[float, ...]:
-    own = [row for row in rows if row.attack == strongest.attack]
-    return tuple(_median(each, figure) for each in by_value(own, "target").values())
-
-
-def _median(rows: Sequence[TrialRow], figure: str) -> float:
-    """Over all rows; infinite where most of them do not have the figure.
-
-    Of the two middle values it is the one that is worse for the user: a mean of 10 m and 2,280 m
-    would describe neither.
-    """
-    known = numbers(rows, figure)
-    values = [*known, *[inf] * (len(rows) - len(known))]
-    return median_low(values) if FIGURES[figure] is min else median_high(values)
-
-
-def _finds_nothing(rows: Sequence[TrialRow]) -> bool:
-    """Random points do as well; where nothing lies in the area, nothing was found."""
-    if is_near(*(_middle(numbers(rows, name)) for name in ("nearest_m", "nearest_random_m"))):
-        return False
-    known = [numbers([row], "emd_m") + numbers([row], "cloud_emd_m") for row in rows]
-    emd_m = _middle([min(emds_m) for emds_m in known if emds_m])
-    random_m = _middle(numbers(rows, "emd_random_m"))
-    return emd_m is None or random_m is None or is_no_better(emd_m, random_m)
+def _is_blind(rows: Sequence[TrialRow], guessed: Sequence[TrialRow], chosen: Chosen | None) -> bool:
+    attacks, guesses = (
+        [Reach.of([row.as_dict() for row in own]) for own in by_value(each, "attack").values()]
+        for each in (rows, guessed)
+    )
+    guess = Reach.best(guesses)
+    home_m = None if chosen is None else chosen.strongest.figure.median
+    strongest = Reach(home_m, None, None)
+    return all(each.finds_nothing(guess) for each in (*attacks, strongest))
 
 
 def _middle(values: Sequence[float]) -> float | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+# How sentences and legends call the guesses that see no message.
+GUESS_NAMES = {"blind": "blind guess", "prior": "guess from others' places"}
 _NO_BETTER = 0.95  # above this share of the baseline's error nothing was gained
 _LITTLE_SKILL = 1 - _NO_BETTER**2
 _NEAR = 0.5  # below this share of the guess's distance it is no chance
@@ -57,7 +59,9 @@ class Reach:
         return cls(*map(_least, zip(*parts, strict=True))) if parts else cls(None, None, None)
 
     def finds_nothing(self, guess: "Reach") -> bool:
-        """No better than the guess by any figure that both have."""
+        """No better than the guess by any figure; unknown where the guess has none."""
+        if guess.home_m is None and guess.emd_m is None:
+            return False
         return not is_near(self.nearest_m, guess.nearest_m) and all(
             error is None or of_guess is None or is_no_better(error, of_guess)
             for error, of_guess in ((self.home_m, guess.home_m), (self.emd_m, guess.emd_m))

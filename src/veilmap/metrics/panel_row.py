@@ -28,6 +28,7 @@ class PanelRow:
         skill_by_place: 1 − MSE / MSE of the constant, every place counting the same; median over
             seeds, None where the constant is exact.
         share_of_central: of the skill of kriging all measurements at once.
+        guesses: by the name of the figure, every guess that sees no message, ``blind`` first.
         points_share: which part of the target's measurements was trained on.
         strongest: by the name of the figure; one that no attack has is left out.
         is_baseline: what all others are compared with.
@@ -51,3 +52,4 @@ class PanelRow:
     unread: tuple[str, ...] = ()
     skill_by_place: float | None = None
     share_of_central: float | None = None
+    guesses: Mapping[str, tuple[Strongest, ...]] = field(default_factory=dict)

@@ -25,7 +25,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Strongest:
-    """A figure under the attack that does best by it."""
+    """A figure under the attack that does best by it.
+
+    Attributes:
+        attack: that is chosen for the most runs.
+        figure: over all runs, each under the attack that does best in other runs.
+        hindsight: what the runs themselves would choose; None if there are no others.
+    """
 
     attack: str
     figure: Spread
+    hindsight: "Strongest | None" = None

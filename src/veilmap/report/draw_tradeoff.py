@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from veilmap.canvas import as_written, fitted_sheet
 from veilmap.errors import UserError
+from veilmap.metrics.baselines import GUESS_NAMES
 from veilmap.metrics.rows import HasFigures
 from veilmap.report.looks import (
     PLAIN,
@@ -22,6 +23,7 @@ from veilmap.report.looks import (
 )
 from veilmap.report.mark_labels import Mark, label_marks
 from veilmap.report.number_axes import figure_axis
+from veilmap.report.references import DASHES
 from veilmap.report.sheet import LABEL, WIDTH, head, legend_below, plain_panel
 from veilmap.report.strength import strengths
 
@@ -62,20 +64,30 @@ class TradeoffPanel:
     label: str
 
 
-def draw_tradeoff(rows: Sequence[HasFigures], figure_name: str, label: str, title: str) -> Figure:
-    """RMSE against one figure of the rows, one panel per attack."""
+def draw_tradeoff(
+    rows: Sequence[HasFigures],
+    figure_name: str,
+    label: str,
+    title: str,
+    guesses: Sequence[HasFigures] = (),
+) -> Figure:
+    """RMSE against one figure of the rows, one panel per attack; ``guesses`` see no message."""
     attacks = dict.fromkeys(str(row.value("attack")) for row in rows)
     panels = [TradeoffPanel(attack, attack, figure_name, label) for attack in attacks]
-    return draw_tradeoffs(rows, panels, title)
+    return draw_tradeoffs(rows, panels, title, guesses)
 
 
 def draw_tradeoffs(
-    rows: Sequence[HasFigures], panels: Sequence[TradeoffPanel], title: str
+    rows: Sequence[HasFigures],
+    panels: Sequence[TradeoffPanel],
+    title: str,
+    guesses: Sequence[HasFigures] = (),
 ) -> Figure:
     """RMSE against the figure of each panel; those of one figure have the same scale.
 
     A mark is at the medians over the seeds, its cross reaches from the least to the most; up is
-    private, left is useful. Beside a mark is how strong the defence was, where there is room.
+    private, left is useful. Beside a mark is how strong the defence was, where there is room. A
+    mark above the line of a guess hides no more than that line.
     """
     if not panels:
         raise UserError(f"there is no trade-off to draw in {title!r}, got no rows; run an attack")
@@ -89,6 +101,7 @@ def draw_tradeoffs(
     marks = []
     for axes, panel, own in zip(grid.flat, panels, drawn, strict=False):
         marks.append(_draw_panel(axes, own, looks))
+        _draw_guesses(axes, guesses, panel.figure_name)
         plain_panel(axes, panel.title, along="both")
         axes.set_ylabel(as_written(panel.label), fontsize=LABEL)
         if alike:
@@ -159,6 +172,18 @@ def _draw_panel(axes: Axes, configurations: Sequence[TradeoffPoint], looks: Look
         colour, texts = looks[kind]["color"], strengths([each.configuration for each in own])
         marks += [Mark(*each.medians, text, colour) for each, text in zip(own, texts, strict=True)]
     return marks
+
+
+def _draw_guesses(axes: Axes, guesses: Sequence[HasFigures], figure_name: str) -> None:
+    """A line at each guess's median over all runs."""
+    for (name, words), dashes in zip(GUESS_NAMES.items(), DASHES, strict=False):
+        values = [each.figure(figure_name) for each in guesses if each.value("attack") == name]
+        known = [value for value in values if value is not None]
+        if known:
+            axes.axhline(
+                float(np.median(known)), color="0.25", linewidth=1.0, linestyle=dashes,
+                zorder=1.5, label=words,
+            )  # fmt: skip
 
 
 def _by_kind(configurations: Sequence[TradeoffPoint]) -> dict[Kind, list[TradeoffPoint]]:

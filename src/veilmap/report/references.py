@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from veilmap.canvas import as_written
 from veilmap.errors import UserError
 
-_DASHES = ((0, (5, 3)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
+DASHES = ((0, (5, 3)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
 
 
 class Compared:
@@ -42,7 +42,7 @@ def draw_references(
     names = dict.fromkeys(name for _, _, name in drawn)
     looks: dict[str, dict[str, Any]] = {
         name: {"color": "0.25", "linewidth": 1.0, "linestyle": dashes}
-        for name, dashes in zip(names, cycle(_DASHES), strict=False)
+        for name, dashes in zip(names, cycle(DASHES), strict=False)
     }
     for axes, reference, name in drawn:
         draw = axes.axvline if upright else axes.axhline

@@ -113,7 +113,9 @@ class Drawings:
             TradeoffPanel(figure_name(each).words, self._attack, each, figure_name(each).label)
             for each in picture.figures
         ]
-        return draw_tradeoffs(known, panels, self._spec.title) if known else None
+        kept = self._result.results(picture.where)
+        guesses = [row for each in kept for row in each.guesses]
+        return draw_tradeoffs(known, panels, self._spec.title, guesses) if known else None
 
     @draw.register
     def _places(self, picture: PlaceMaps) -> Figure | None:

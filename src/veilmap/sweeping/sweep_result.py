@@ -119,5 +119,6 @@ def _draw_frontier(folder: Path, spec: Spec, found: SpecResult) -> None:
     from veilmap.report.draw_tradeoff import draw_tradeoff
 
     attacked = [row for row in found.rows() if row.value("attack") in found.attacks]
-    drawn = draw_tradeoff(attacked, EMD, "EMD, √m: up is private", spec.title)
+    guesses = [row for each in found.runs for row in each.result.guesses]
+    drawn = draw_tradeoff(attacked, EMD, "EMD, √m: up is private", spec.title, guesses)
     write_whole(folder / FRONTIER, png(drawn))

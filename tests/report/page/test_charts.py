@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report.page.making import PANEL, Line, make_content
-from veilmap.metrics.spread import Spread
+from veilmap.metrics.spread import Spread, Strongest
 from veilmap.report.page.page import write_page
 
 
@@ -59,6 +59,33 @@ def test_the_frontier_has_those_that_no_other_beats(tmp_path, open_file):
     words = chart.first.get_attribute("aria-label")
     assert f"On the frontier: {PANEL[0]}: 5.00 dB, 10 m; {PANEL[1]}: 6.00 dB, 30 m." in words
     assert f"{PANEL[2]}:" not in words
+
+
+def test_the_frontier_goes_no_higher_than_a_guess(tmp_path, open_file):
+    """The strongest attack leaves 10 and 900 m, a blind guess 570 m; what none finds has 570 m."""
+    content = make_content(PANEL[:3])
+    guesses = {"home_error_m": (Strongest("blind", Spread(570.0, 570.0, 570.0)),)}
+    figures = (Spread(10.0, 10.0, 10.0), Spread(900.0, 900.0, 900.0), None)
+    configurations = tuple(
+        replace(
+            each,
+            rmse_db=Spread(rmse_db, rmse_db, rmse_db),
+            strongest={} if figure is None else {"home_error_m": Strongest("dlg", figure)},
+            guesses=guesses,
+        )
+        for each, rmse_db, figure in zip(
+            content.configurations, (5.0, 7.0, 6.0), figures, strict=True
+        )
+    )
+    write_page(replace(content, configurations=configurations), tmp_path / "guess.html")
+    page = open_file(tmp_path / "guess.html").page
+    words = page.locator("#tradeoff-charts svg[role=img]").first.get_attribute("aria-label")
+    assert f"On the frontier: {PANEL[0]}: 5.00 dB, 10 m; {PANEL[2]}: 6.00 dB, 570 m." in words
+    assert words.endswith("Blind guess: 570 m.")
+    title = page.locator("#tradeoff-charts figcaption").first.inner_text()
+    assert "finds nothing in most runs: 3" in title
+    said = "Home error without any message: blind guess 570 m."
+    assert page.locator("#guesses").inner_text() == said
 
 
 def test_a_figure_that_no_attack_has_leaves_the_page_whole(tmp_path, open_file):

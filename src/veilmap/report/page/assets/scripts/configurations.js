@@ -45,6 +45,11 @@ function configurationTable(data) {
       (row) => row.strongest.home_error_m?.attack ?? NONE,
       false,
     ),
+    column(
+      "In hindsight, m",
+      (row) => row.strongest.home_error_m?.hindsight?.figure.median ?? null,
+      (row) => hindsightText(row.strongest.home_error_m?.hindsight),
+    ),
     column("Nearest point, m", ...best("nearest_m", 0)),
     column("EMD, √m", ...best("emd_paper", 1)),
     column("Distance, m", ...best("distance_m", 0)),
@@ -66,6 +71,18 @@ function configurationTable(data) {
     data.configurations,
     (row) => (row.is_recommended ? "is-recommended" : null),
   );
+}
+
+function hindsightText(best) {
+  return best ? `${written(best.figure.median)} ${best.attack}` : NONE;
+}
+
+// The same for all configurations.
+function guessWords(data) {
+  const known = guessesOf(data, "home_error_m").map(
+    ({ attack, figure }) => `${GUESSES[attack].label.toLowerCase()} ${spread(figure, 0)} m`,
+  );
+  return known.length ? `${FIGURES.home_error_m.label} without any message: ${known.join(", ")}.` : "";
 }
 
 function nameWithTags(row) {

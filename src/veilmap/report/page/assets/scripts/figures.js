@@ -7,6 +7,12 @@ const FIGURES = {
   nearest_m: { label: "Distance to a true point", unit: "m", digits: 0 },
 };
 
+// The guesses that see no message.
+const GUESSES = {
+  blind: { label: "Blind guess" },
+  prior: { label: "Guess from others' places" },
+};
+
 const NONE = "–";
 
 // Where the data of no target name a home, the error is that of the heaviest place.
@@ -55,6 +61,15 @@ function spreadOverRuns(rows, figure) {
   return Number.isFinite(median)
     ? { median, least: Math.min(...known), most: Math.max(...known) }
     : null;
+}
+
+// No message is needed for them, so nothing hides more than the nearest of them leaves.
+function nearestGuess(configuration, figure) {
+  const guesses = configuration.guesses[figure] ?? [];
+  return guesses.reduce(
+    (best, each) => (best && best.figure.median <= each.figure.median ? best : each),
+    undefined,
+  );
 }
 
 function shortened(text, letters) {

@@ -25,6 +25,7 @@ function main() {
   connectPeople(data);
   connectRoundCharts(data, selection);
   connectTradeoff(data);
+  byId("guesses").textContent = guessWords(data);
   byId("configurations").append(configurationTable(data));
   connectCosts(data);
   connectDownloads({ rows: packed.rows, history: packed.history });

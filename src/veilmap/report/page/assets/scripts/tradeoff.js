@@ -42,10 +42,11 @@ function tradeoffContent(data, figure, attack) {
   const points = tradeoffPoints(data, figure, attack);
   const frontier = frontierOf(points);
   const { unit, digits, label } = FIGURES[figure];
+  const found = points.filter((point) => !(point.attack in GUESSES));
   const by = attack === STRONGEST ? "the strongest attack" : attack;
   const lost = data.configurations
     .map((_, index) => index + 1)
-    .filter((number) => !points.some((point) => point.number === number));
+    .filter((number) => !found.some((point) => point.number === number));
   const missing = lost.length ? ` (finds nothing in most runs: ${lost.join(", ")})` : "";
   const title = `${label} (${unit}) against RMSE, by ${by}${missing}`;
   return {
@@ -95,21 +96,25 @@ function tradeoffPoints(data, figure, attack) {
     .map((configuration, index) => {
       const { name, rmse_db: rmse, strongest } = configuration;
       const own = data.rows.filter((row) => row.configuration === name && row.attack === attack);
-      const found =
+      const guess = nearestGuess(configuration, figure);
+      const under =
         attack === STRONGEST ? strongest[figure] : { figure: spreadOverRuns(own, figure), attack };
-      return { name, rmse, number: index + 1, ...styles[index], ...found };
+      // What no attack finds can still be guessed.
+      const found = under?.figure ? under : guess;
+      const left = Math.min(found?.figure.median ?? Infinity, guess?.figure.median ?? Infinity);
+      return { name, rmse, left, number: index + 1, ...styles[index], ...found };
     })
     .filter((point) => Number.isFinite(point.figure?.median) && Number.isFinite(point.rmse.median));
 }
 
-// Those that no other beats in both, from the most accurate on.
+// Those that no other beats in both, from the most accurate on; none hides more than a guess leaves.
 function frontierOf(points) {
   const isBeaten = (point) =>
     points.some(
       (other) =>
         other.rmse.median <= point.rmse.median &&
-        other.figure.median >= point.figure.median &&
-        (other.rmse.median < point.rmse.median || other.figure.median > point.figure.median),
+        other.left >= point.left &&
+        (other.rmse.median < point.rmse.median || other.left > point.left),
     );
   return points
     .filter((point) => !isBeaten(point))
@@ -122,8 +127,16 @@ function tradeoffWords(data, points, frontier, figure) {
     `${name}: ${written(rmse.median, 2)} dB, ${written(own.median, digits)} ${unit}`;
   return (
     `${plural(points.length, "configuration")}. On the frontier: ${frontier.map(words).join("; ") || "none"}. ` +
-    `The constant baseline has ${written(data.rmse_constant_db, 2)} dB.`
+    `The constant baseline has ${written(data.rmse_constant_db, 2)} dB.` +
+    guessesOf(data, figure)
+      .map((each) => ` ${GUESSES[each.attack].label}: ${written(each.figure.median, digits)} ${unit}.`)
+      .join("")
   );
+}
+
+// Nearly the same under every configuration.
+function guessesOf(data, figure) {
+  return data.configurations[0]?.guesses[figure] ?? [];
 }
 
 function drawTradeoff(width, data, points, frontier, figure) {
@@ -132,7 +145,11 @@ function drawTradeoff(width, data, points, frontier, figure) {
   const xScale = linearScale([...reach(points.map((each) => each.rmse)), data.rmse_constant_db], {
     count: width < 400 ? 5 : 8,
   });
-  const yScale = linearScale(reach(points.map((each) => each.figure)));
+  const guesses = guessesOf(data, figure);
+  const yScale = linearScale([
+    ...reach(points.map((each) => each.figure)),
+    ...guesses.map((each) => each.figure.median),
+  ]);
   const { svg, frame, x, y } = chartFrame(
     width,
     height,
@@ -141,15 +158,18 @@ function drawTradeoff(width, data, points, frontier, figure) {
     12,
   );
   drawConstant(svg, frame, x(data.rmse_constant_db));
+  for (const each of guesses)
+    drawGuess(svg, frame, y(each.figure.median), GUESSES[each.attack].label.toLowerCase());
   drawFrontier(
     svg,
     frame,
-    frontier.map((each) => [x(each.rmse.median), y(each.figure.median)]),
+    frontier.map((each) => [x(each.rmse.median), y(each.left)]),
   );
   const placed = points.map((point) => ({
     ...point,
     x: x(point.rmse.median),
     y: y(point.figure.median),
+    level: y(point.left),
     text: shortened(`${point.number} ${point.family}`, 28),
   }));
   for (const point of placed) {
@@ -174,7 +194,11 @@ function drawTradeoff(width, data, points, frontier, figure) {
       }),
     );
   }
-  const places = labelPlaces(placed, frame, frontierBoxes(placed, frontier, frame));
+  const taken = [
+    ...frontierBoxes(placed, frontier, frame),
+    ...guesses.map((each) => guessBox(frame, y(each.figure.median), each)),
+  ];
+  const places = labelPlaces(placed, frame, taken);
   placed.forEach((point, index) => svg.append(labelledMark(point, places[index], figure)));
   return svg;
 }
@@ -196,6 +220,20 @@ function drawConstant(svg, frame, x) {
   );
 }
 
+// Above it nothing is gained.
+function drawGuess(svg, frame, y, label) {
+  svg.append(
+    makeSvg("line", { class: "reference", x1: frame.left, x2: frame.right, y1: y, y2: y }),
+    makeSvg("text", { class: "note", x: frame.right - 4, y: y - 4, "text-anchor": "end" }, label),
+  );
+}
+
+// Where its label is, on which no other may lie.
+function guessBox(frame, y, { attack }) {
+  const width = 6.5 * GUESSES[attack].label.length;
+  return { left: frame.right - width, right: frame.right, top: y - 16, bottom: y + 2 };
+}
+
 // A staircase: between two configurations nothing better is known than the more accurate one's privacy.
 function drawFrontier(svg, frame, corners) {
   if (corners.length === 0) return;
@@ -213,11 +251,11 @@ function drawFrontier(svg, frame, corners) {
 // Where its level parts run, so that no label lies on them.
 function frontierBoxes(placed, frontier, frame) {
   const corners = frontier.map(({ number }) => placed.find((each) => each.number === number));
-  return corners.map(({ x, y }, index) => ({
+  return corners.map(({ x, level }, index) => ({
     left: x,
     right: corners[index + 1]?.x ?? frame.right,
-    top: y - 2,
-    bottom: y + 2,
+    top: level - 2,
+    bottom: level + 2,
   }));
 }
 
