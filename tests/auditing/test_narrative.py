@@ -4,17 +4,16 @@ from math import inf
 import pytest
 
 from tests.auditing.making import guesses, make_data, ranked, ranking
+from veilmap.auditing.headline import headline
 from veilmap.auditing.narrative import (
     FEW_ROWS,
-    headline,
-    hidden,
     homeless,
-    metres,
     oracle,
     scarcity,
     sentences,
     table_lines,
 )
+from veilmap.auditing.one_configuration import hidden, metres
 from veilmap.metrics.spread import Spread, Strongest
 from veilmap.study.prepare import prepare
 from veilmap.study.settings import RunSettings
@@ -88,6 +87,9 @@ def test_the_guesses_stand_beside_the_strongest_attack():
         "43 m (38 to 48), where a blind guess has 566 m and a guess from others' places has 74 m, "
         "and finds 3 of the user's 5 main places to within 50 m."
     )
+    several = headline(ranking(NEAR), ["0", "1", "2"])
+    assert "(best located 22 m, worst located 86 m), where a blind guess has 566 m and" in several
+    assert "a guess from others' places has 74 m, and finds 60% of their main" in several
     assert hidden(NEAR, "home_error_m") == (
         "home within 43 m (38 to 48) by search, where a guess from others' places has 74 m"
     )

@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
-from veilmap.auditing.narrative import BETTER_MAP, but, cost, hidden
+from veilmap.auditing.narrative import BETTER_MAP
 from veilmap.auditing.needed_classes import as_comments, needed_classes
+from veilmap.auditing.one_configuration import but, cost, hidden
 from veilmap.auditing.ranking import Ranked, Ranking
 from veilmap.auditing.settings import Question
 from veilmap.metrics.figure_names import HOME_ERROR

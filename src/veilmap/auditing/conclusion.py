@@ -7,8 +7,8 @@ from typing import Any
 from veilmap.auditing.advice import advice, choose, why_none
 from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
+from veilmap.auditing.headline import headline
 from veilmap.auditing.narrative import (
-    headline,
     homeless,
     knows,
     oracle,

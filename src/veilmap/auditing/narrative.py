@@ -2,21 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import isfinite
 
+from veilmap.auditing.one_configuration import but, cost, decibels, figure_text, hidden
 from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranked, Ranking, rank_one
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
-from veilmap.metrics.baselines import GUESS_NAMES, is_near, is_no_better
-from veilmap.metrics.figure_names import EMD, HOME_ERROR, FigureName, figure_name
-from veilmap.metrics.spread import Spread, Strongest
+from veilmap.metrics.baselines import GUESS_NAMES
+from veilmap.metrics.figure_names import HOME_ERROR, FigureName, figure_name
+from veilmap.metrics.spread import Strongest
 from veilmap.study.degenerate import degenerate
 from veilmap.study.prepare import Prepared
 from veilmap.wording import counted
 
-# A found place so near is a place where the user was.
-NEAR_M = 50.0
 # A cell with fewer is audited with a warning.
 FEW_ROWS, FEW_USERS, FEW_ROUNDS = 500, 2, 3
 KNOWS = (
@@ -66,7 +64,7 @@ def about_configuration(name: str, results: Sequence[TrialResult]) -> str:
     why = next((each.failed for each in results if each.failed is not None), None)
     if why is not None:
         return f"{name}: no figures: {why}"
-    ranked = rank_one(results)
+    ranked = rank_one(sorted(results, key=lambda each: each.seed))
     return f"{name}: RMSE {decibels(ranked.rmse_db)}, {hidden(ranked, HOME_ERROR)}"
 
 
@@ -113,47 +111,6 @@ def remarks(prepared: Prepared, results: Sequence[TrialResult]) -> Iterator[str]
         yield f"Updates were refused, and the rounds went on without them: {listed}."
 
 
-def metres(figure: Spread) -> str:
-    """``43 m (38 to 50)``; without the range where there is one run."""
-    return _figure(figure, ",.0f", "m")
-
-
-def decibels(figure: Spread) -> str:
-    """``4.99 dB (4.94 to 5.04)``."""
-    return _figure(figure, ".2f", "dB")
-
-
-def hidden(ranked: Ranked, privacy: str) -> str:
-    """What a server is left with: that of the strongest attack, or no more than a guess has.
-
-    ``home within 43 m (38 to 50) by search, where a blind guess has 570 m``; or ``home in most runs
-    no nearer than a blind guess, 570 m: 1,126 m by search``.
-    """
-    best, guess = ranked.strongest.get(privacy), ranked.guess(privacy)
-    is_home, name = privacy == HOME_ERROR, figure_name(privacy)
-    if best is None:
-        found = whole = "no attack names a place in most runs"
-    else:
-        found = _by(ranked, best, privacy)
-        whole = f"{ranked.place} within {found}" if is_home else f"EMD {found}"
-    if guess is None:
-        return whole
-    figure = _figure(guess.figure, name.spec, name.unit)
-    if best is None or is_no_better(best.figure.median, guess.figure.median):
-        less = f"{ranked.place} in most runs no nearer than" if is_home else "EMD no less than for"
-        return f"{less} a {GUESS_NAMES[guess.attack]}, {figure}: {found}"
-    return f"{whole}, where a {GUESS_NAMES[guess.attack]} has {figure}"
-
-
-def _by(ranked: Ranked, best: Strongest, privacy: str) -> str:
-    """``43 m (38 to 50) by search, at worst 9 m by another attack``."""
-    name = figure_name(privacy)
-    worst_m = ranked.home_at_worst_m if privacy == HOME_ERROR else None
-    worse = worst_m is not None and round(worst_m) < round(best.figure.least)
-    other = f", at worst {worst_m:,.0f} m by another attack" if worse else ""
-    return f"{_figure(best.figure, name.spec, name.unit)} by {best.attack}{other}"
-
-
 def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
     """The panel under a line of heads: what the map is worth, what attacks are left with, by which.
 
@@ -173,43 +130,6 @@ def table_lines(ranking: Ranking) -> Iterator[tuple[str, ...]]:
     for guess in ranking.baseline.guesses.get(ranking.privacy, ()):
         figures = (format(value, spec) for value in (guess.figure.median, guess.figure.least))
         yield GUESS_NAMES[guess.attack], "", "", "", *figures, ""
-
-
-def headline(ranking: Ranking, targets: Sequence[str]) -> str:
-    """How near the strongest attacker comes under the baseline configuration."""
-    own = ranking.baseline
-    begin = f"Baseline ({own.name}): "
-    if own.is_blind:
-        over = f" as the median of {len(targets)} users" if len(targets) > 1 else ""
-        nothing = "no attack does better than a guess that sees no message"
-        return f"{begin}{nothing}{_guesses(own)}{over}".rstrip(",") + "."
-    home, places = own.strongest.get(HOME_ERROR), own.strongest.get("recall_50m")
-    if home is None:
-        return f"{begin}no attack names a {own.place} in most runs: {hidden(own, EMD)}."
-    who = f"the {own.place} of user {targets[0]}" if len(targets) == 1 else f"a user's {own.place}"
-    found = f"the strongest attack ({home.attack}) locates {who} within {metres(home.figure)}"
-    found += _guesses(own)
-    if len(targets) > 1:
-        found += f", as the median of {len(targets)} users{_apart(own)},"
-    if places is None:
-        return f"{begin}{found.rstrip(',')}."
-    by = "" if places.attack == home.attack else f" ({places.attack})"
-    return f"{begin}{found} and finds {_places(own, places, len(targets))} to within 50 m{by}."
-
-
-def _guesses(own: Ranked) -> str:
-    """``, where a blind guess has 566 m and a guess from others' places has 74 m,``."""
-    guesses = own.guesses.get(HOME_ERROR, ())
-    known = [f"a {GUESS_NAMES[each.attack]} has {metres(each.figure)}" for each in guesses]
-    return f", where {' and '.join(known)}," if guesses else ""
-
-
-def _places(own: Ranked, found: Strongest, targets: int) -> str:
-    """``3 of the user's 5 main places``."""
-    if targets > 1:
-        return f"{found.figure.median:.0%} of their main places"
-    of = own.top_places
-    return f"{_count(found.figure.median * of)} of the user's {_count(of)} main places"
 
 
 def sentences(ranking: Ranking) -> Iterator[str]:
@@ -232,19 +152,6 @@ def oracle(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(ORACLE.get(name, name) for name in names)
 
 
-def _apart(own: Ranked) -> str:
-    """How the targets differ; users who are not found are counted."""
-    homes_m = own.over_targets[HOME_ERROR]
-    found_m = [each for each in homes_m if isfinite(each)]
-    if not found_m:
-        return ""
-    lost = len(homes_m) - len(found_m)
-    unlocated = (
-        f"; for {counted(lost, 'user')} no attack names a {own.place} in most runs" if lost else ""
-    )
-    return f" (best located {min(found_m):,.0f} m, worst located {max(found_m):,.0f} m{unlocated})"
-
-
 def _better(ranking: Ranking) -> Iterator[str]:
     """Those of the frontier that are more private, the cheapest first."""
     own, privacy = ranking.baseline, ranking.privacy
@@ -253,40 +160,6 @@ def _better(ranking: Ranking) -> Iterator[str]:
         yield "No other configuration is more private."
     for each in better:
         yield f"With {each.name}: {hidden(each, privacy)}, {cost(each)}.{but(each)}"
-
-
-def cost(ranked: Ranked) -> str:
-    """``at a cost of 0.21 dB``."""
-    loss_db = round(ranked.rmse_loss_db, 2)
-    if loss_db < 0:
-        return f"and the RMSE falls by {-loss_db:.2f} dB"
-    return f"at a cost of {loss_db:.2f} dB" if loss_db else "at no cost"
-
-
-def but(ranked: Ranked) -> str:
-    """The remaining weaknesses of a configuration."""
-    against = []
-    if _points_at_a_place(ranked):
-        near = ranked.strongest["nearest_m"]
-        where = f"{metres(near.figure)} of a place where the user was"
-        against.append(f"{near.attack} still points to within {where}")
-    home = ranked.strongest.get(HOME_ERROR)
-    later = home.hindsight if home else None
-    if home and later and is_near(later.figure.median, home.figure.median):
-        against.append(f"hindsight would choose {later.attack}, with {metres(later.figure)}")
-    if not ranked.beats_constant:
-        against.append("its map is no better than the constant baseline")
-    if ranked.unread:
-        attacks = " and ".join(ranked.unread)
-        against.append(f"{attacks} cannot read this kind of map and did not attack it")
-    return f" But {', and '.join(against)}." if against else ""
-
-
-def _points_at_a_place(ranked: Ranked) -> bool:
-    near, guess = ranked.strongest.get("nearest_m"), ranked.guess("nearest_m")
-    if near is None or near.figure.median > NEAR_M:
-        return False
-    return guess is None or is_near(near.figure.median, guess.figure.median)
 
 
 def _map(own: Ranked) -> str:
@@ -335,7 +208,7 @@ def _choice(own: Ranked, privacy: str) -> Iterator[str]:
         yield "The strongest attack is chosen on the run that it is scored on, which favours it."
     later, name = best.hindsight, figure_name(privacy)
     if later is not None and _apart_by(best, later, name):
-        figure = _figure(later.figure, name.spec, name.unit)
+        figure = figure_text(later.figure, name.spec, name.unit)
         yield (
             f"The strongest attack is chosen on {own.chosen_on} than it is scored on. Hindsight "
             f"would choose {later.attack} for {own.name}, with {figure}."
@@ -363,14 +236,3 @@ def _worth(each: Ranked) -> str:
         return "-"
     share = "" if each.share_of_central is None else f" ({each.share_of_central:.0%})"
     return f"{each.skill_by_place:.2f}{share}"
-
-
-def _count(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
-
-
-def _figure(figure: Spread, spec: str, unit: str) -> str:
-    """With the range, where it shows."""
-    median, least, most = (format(v, spec) for v in (figure.median, figure.least, figure.most))
-    span = f" ({least} to {most})" if least != most else ""
-    return f"{median} {unit}{span}"
