@@ -24,7 +24,8 @@ def main(source, target, one_user=None):
     driving = data.keep(pl.col("user").str.contains(SESSION)).table
     user = pl.lit("driver") if one_user == "--one-user" else pl.col("user").str.extract(SESSION)
     # With one user, equal rows of two sessions become one.
-    drives = Measurements.of(driving.with_columns(user=user), drop_invalid=True)
+    own = driving.with_columns(user=user)
+    drives = Measurements.of(own, timezone=data.timezone, drop_invalid=True)
     drives.write_parquet(target)
     print(f"{target}: {len(drives):,} rows of {driving['user'].n_unique()} sessions")
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from veilmap.errors import UserError, shown
 from veilmap.faults import IDENTITY, Fault, Origin, find_faults
 from veilmap.files import PRIVATE, write_whole
 from veilmap.geo import Floats, Projection, distance_m
+from veilmap.time_zone.guess import guess_timezone
 from veilmap.wording import counted, listed
 
 # The columns of the table, in the order of the file that ``write_parquet`` makes.
@@ -27,10 +28,24 @@ COLUMN_TYPES: dict[str, pl.DataType] = {
 }
 
 
+# How a time zone is known: from the caller, from a file of veilmap's, from the position, or not at
+# all, where times are written without an offset and taken as UTC.
+TimezoneBy = Literal["given", "file", "position", "writing"]
+_HOW_KNOWN: Mapping[TimezoneBy, str] = {
+    "given": "",
+    "file": ", as the file says",
+    "position": ", guessed from the position",
+    "writing": ", in which times without an offset are read",
+}
 # Metadata of a Parquet file: the time zone in which days begin.
 TIMEZONE_KEY = "veilmap_timezone"
 # UTM is accurate in one zone; points farther than this from the centre need another map.
 FARTHEST_M = 500_000.0
+
+
+def clock_text(timezone: str, by: TimezoneBy) -> str:
+    """``clock of Europe/Athens, guessed from the position``."""
+    return f"clock of {timezone}{_HOW_KNOWN[by]}"
 
 
 @dataclass(frozen=True)
@@ -40,11 +55,12 @@ class Measurements:
     Attributes:
         table: the columns of ``COLUMN_TYPES``.
         projection: the map projection of the metric positions.
-        timezone: the time zone in which days begin.
+        timezone: the time zone in which days begin, and by which nights are told.
         source: the name in messages.
         dropped: the rows that were left out, by kind.
         read_with: how the file was read, for the record.
         left_out: the files that were left out, with the reason.
+        timezone_by: how the time zone is known.
     """
 
     table: pl.DataFrame
@@ -54,6 +70,7 @@ class Measurements:
     dropped: tuple[Fault, ...] = ()
     read_with: Mapping[str, Any] = field(default_factory=dict)
     left_out: tuple[tuple[str, str], ...] = ()
+    timezone_by: TimezoneBy = "given"
 
     @classmethod
     def of(
@@ -61,6 +78,7 @@ class Measurements:
         frame: pl.DataFrame,
         *,
         timezone: str = "UTC",
+        timezone_by: TimezoneBy = "given",
         source: str = "memory",
         drop_invalid: bool = False,
         read_with: Mapping[str, Any] | None = None,
@@ -72,6 +90,7 @@ class Measurements:
 
         Columns ``row`` and ``file`` say where a row is from, and ``origin`` how to find it there.
         ``passed_over`` counts the source's rows that are not measurements; these are not faults.
+        With ``timezone_by="position"`` the time zone is guessed.
 
         Raises:
             UserError: a column is missing, no row is left, or rows are invalid and
@@ -88,8 +107,11 @@ class Measurements:
         table = table.select(pl.col(name).cast(kind) for name, kind in COLUMN_TYPES.items())
         # By all columns, so that the order of a file's lines changes nothing.
         table = table.sort("time", *(name for name in IDENTITY if name != "time"))
+        if timezone_by == "position":
+            timezone = guess_timezone(*_middle_deg(table))
         dropped = (*passed_over, *faults)
-        return cls(table, projection, timezone, source, dropped, read_with or {}, left_out)
+        read_with = read_with or {}
+        return cls(table, projection, timezone, source, dropped, read_with, left_out, timezone_by)
 
     def __len__(self) -> int:
         return self.table.height
@@ -211,6 +233,14 @@ def _projection(sound: pl.DataFrame, source: str) -> Projection:
             f"{away_m.max() / 1000:,.0f} km); choose a region with --box WEST SOUTH EAST NORTH"
         )
     return Projection.utm_for(lat_deg, lon_deg)
+
+
+def _middle_deg(table: pl.DataFrame) -> tuple[float, float]:
+    """Of the box around all rows, which may lie on both sides of 180°."""
+    lat, lon = pl.col("lat_deg"), pl.col("lon_deg")
+    if table.select(lon.max() - lon.min()).item() > 180:
+        lon = lon % 360
+    return table.select((lat.min() + lat.max()) / 2, (lon.min() + lon.max()) / 2).row(0)
 
 
 def _invalid(source: str, frame: pl.DataFrame, faults: tuple[Fault, ...]) -> UserError:

@@ -7,6 +7,7 @@ from tests.auditing.making import guesses, make_data, ranked, ranking
 from veilmap.auditing.headline import headline
 from veilmap.auditing.narrative import (
     FEW_ROWS,
+    clock,
     homeless,
     oracle,
     scarcity,
@@ -63,6 +64,32 @@ def test_a_user_without_nights_has_a_heaviest_place_and_no_home():
         f"The cell's data name no home of the attacked user: {DRIVES}. In its place stands the "
         "heaviest place, where most measurements are, also in bounds on the home error."
     ]
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("given", []),
+        ("file", []),
+        (
+            "position",
+            [
+                "Nights are told by the clock of Europe/London, guessed from the position; give "
+                "--timezone for another."
+            ],
+        ),
+        (
+            "writing",
+            [
+                "Times are written without an offset and read as UTC, by which nights are told; "
+                "where they are local, give --timezone."
+            ],
+        ),
+    ],
+)
+def test_the_clock_of_the_nights_is_said_where_nobody_gave_one(by, said):
+    data = replace(make_data(), timezone="Europe/London", timezone_by=by)
+    assert list(clock(data)) == said
 
 
 def test_of_several_users_those_without_a_home_are_counted():

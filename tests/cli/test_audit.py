@@ -67,6 +67,7 @@ def test_an_audit_is_reported_in_words_and_written(capsys, file, tmp_path, monke
     monkeypatch.setattr("veilmap.auditing.ranking.has_skill", lambda skill: True)
     out, _ = run(capsys, "audit", file, "--out", tmp_path / "a", *QUICK, "--min-home-error", "1")
     assert "little.parquet, cell a: 200 rows of 2 users" in out
+    assert "km, clock of UTC, as the file says\n" in out
     assert "attacking 1 of 2 users (u0) in 4 runs\n" in out
     assert "\nfedavg: RMSE " in out
     assert "\nBaseline (fedavg): no attack does better than a guess that sees no message" in out

@@ -2,12 +2,12 @@ import polars as pl
 import pytest
 
 from veilmap.errors import UserError
-from veilmap.sources.timestamps import time_expression
+from veilmap.sources.timestamps import times_of
 
 
 def utc(values, timezone="UTC", time_format=None):
     sample = pl.Series("t", values)
-    expression = time_expression(sample, time_format, timezone, "data.csv")
+    expression = times_of(sample, time_format, timezone, "data.csv").utc
     times = sample.to_frame().select(expression).to_series()
     return [None if time is None else time.strftime("%Y-%m-%d %H:%M:%S.%f") for time in times]
 
@@ -111,3 +111,24 @@ def test_times_at_the_end_of_time_are_unreadable_in_every_zone():
 def test_an_unknown_form_is_refused_with_an_example():
     with pytest.raises(UserError, match=r"unknown form \(first: 'noon'\); give it with --time-for"):
         utc(["noon"])
+
+
+@pytest.mark.parametrize(
+    ("values", "know_utc"),
+    [
+        ([1_709_287_200], True),
+        (["1709287200000"], True),
+        (["2024-03-01T10:00:00Z"], True),
+        (["2024-03-01T12:00:00+02:00"], True),
+        (pl.Series([0]).cast(pl.Datetime("us", "Asia/Tokyo")), True),
+        (["2024-03-01 10:00:00"], False),
+        (["20240301100000"], False),
+        (pl.Series([0]).cast(pl.Datetime("us")), False),
+        (pl.Series([0]).cast(pl.Date), False),
+    ],
+    ids=str,
+)
+def test_numbers_and_offsets_are_points_in_time_and_other_texts_the_time_of_a_clock(
+    values, know_utc
+):
+    assert times_of(pl.Series("t", values), None, "UTC", "data.csv").know_utc is know_utc

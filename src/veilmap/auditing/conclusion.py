@@ -9,6 +9,7 @@ from veilmap.auditing.audit_result import Audit
 from veilmap.auditing.content import configurations, ground
 from veilmap.auditing.headline import headline
 from veilmap.auditing.narrative import (
+    clock,
     homeless,
     knows,
     oracle,
@@ -106,6 +107,7 @@ def _verdict(
             *scarcity(prepared),
             *plan.chosen.remarks(),
             *homeless(ranking),
+            *clock(plan.data),
             *about_people(people, ranking.baseline.place),
             *why_none(ranking, plan.settings.audit),
             *sentences(ranking),
@@ -167,5 +169,6 @@ def _about_data(prepared: Prepared) -> dict[str, Any]:
         "dropped": {fault.kind: fault.rows for fault in data.dropped},
         "files_left_out": len(data.left_out),
         "timezone": data.timezone,
+        "timezone_by": data.timezone_by,
         "fingerprint": data.fingerprint,
     }

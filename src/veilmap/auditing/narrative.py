@@ -8,6 +8,7 @@ from veilmap.auditing.plan import AuditPlan
 from veilmap.auditing.ranking import Ranked, Ranking, rank_one
 from veilmap.auditing.settings import AuditSettings
 from veilmap.experiments.result import TrialResult
+from veilmap.measurements import Measurements, clock_text
 from veilmap.metrics.baselines import GUESS_NAMES
 from veilmap.metrics.figure_names import HOME_ERROR, FigureName, figure_name
 from veilmap.metrics.spread import Strongest
@@ -43,7 +44,8 @@ def about_data(plan: AuditPlan) -> str:
     size = f"{area.width_m / 1000:.2f} km x {area.height_m / 1000:.2f} km"
     return (
         f"{plan.data.source}, cell {prepared.cell}: {counted(len(plan.data), 'row')} of "
-        f"{counted(len(prepared.users), 'user')}, {rounds}, {size}"
+        f"{counted(len(prepared.users), 'user')}, {rounds}, {size}, "
+        f"{clock_text(plan.data.timezone, plan.data.timezone_by)}"
     )
 
 
@@ -80,6 +82,20 @@ def scarcity(prepared: Prepared) -> Iterator[str]:
         yield (
             f"The cell has only {' and '.join(few)}: figures from so few data say little about "
             "others; give more data, or choose another --cell or a shorter --interval."
+        )
+
+
+def clock(data: Measurements) -> Iterator[str]:
+    """By which clock nights are told, where nobody gave one."""
+    if data.timezone_by == "position":
+        yield (
+            f"Nights are told by the clock of {data.timezone}, guessed from the position; give "
+            "--timezone for another."
+        )
+    elif data.timezone_by == "writing":
+        yield (
+            "Times are written without an offset and read as UTC, by which nights are told; where "
+            "they are local, give --timezone."
         )
 
 

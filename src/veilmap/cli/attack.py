@@ -138,7 +138,7 @@ def _show(run: AttackRun) -> None:
     every = run.settings.who.every
     rounds = counted(len(run.norms), "round") + (f" (1 in {every})" if every > 1 else "")
     size = f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
-    say(f"{who}: {rounds}, {run.configuration}, {size}")
+    say(f"{who}: {rounds}, {run.configuration}, {size}, nights by the clock of {run.timezone}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
     if known.defended and run.target not in known.defended:
         say("this user does not use the defence")

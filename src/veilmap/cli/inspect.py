@@ -11,6 +11,7 @@ from veilmap.cli.file_options import FileOptions
 from veilmap.errors import UserError
 from veilmap.inspection import Inspection, inspect
 from veilmap.inspection.labels import labels
+from veilmap.measurements import clock_text
 from veilmap.sources.reader import is_world, read
 from veilmap.sources.reading import Reading
 from veilmap.wording import counted
@@ -88,7 +89,7 @@ def _of_rows(found: Inspection) -> Iterator[tuple[str, str]]:
     yield "cells", f"{found.cells:,}"
     zone = ZoneInfo(found.timezone)
     times = (f"{each.astimezone(zone):%Y-%m-%d %H:%M}" for each in (found.first, found.last))
-    yield "time", f"{' to '.join(times)} {found.timezone}"
+    yield "time", f"{' to '.join(times)}, {clock_text(found.timezone, found.timezone_by)}"
     yield "extent", "{:,.2f} km east-west, {:,.2f} km north-south".format(*found.extent_km)
     yield "signal", f"mean {found.mean_dbm:.1f} dBm, standard deviation {found.std_dbm:.1f} dB"
     yield "accuracy", f"unknown in {counted(found.unknown_accuracy, 'row')}"

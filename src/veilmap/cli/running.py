@@ -14,6 +14,7 @@ from veilmap.cli.timing import RunTimer
 from veilmap.experiments.result import TrialResult
 from veilmap.experiments.schedule import Progress
 from veilmap.experiments.trial import Trial
+from veilmap.measurements import clock_text
 from veilmap.output import refuse_no_folder
 from veilmap.wording import counted
 
@@ -45,9 +46,10 @@ Runs = Annotated[RunOptions, grouped("Runs", 1)]
 @contextmanager
 def run_with(options: RunOptions, source: FileOptions, out: Path) -> Iterator[dict[str, Any]]:
     """The keywords of ``sweep`` and ``reproduce``; their progress is shown."""
-    data = (
-        None if options.data is None else read_and_say(options.data, source.columns, source.reading)
-    )
+    data = None
+    if options.data is not None:
+        data = read_and_say(options.data, source.columns, source.reading)
+        say(f"{data.source}: {clock_text(data.timezone, data.timezone_by)}")
     timer = RunTimer()
     with trials_shown(out, timer) as shown:
         yield {**vars(options), "data": data, "out": out, "progress": shown}

@@ -58,7 +58,11 @@ def stitch_(
     )
     # Two devices of the background may agree in a row; as rows of one user they are duplicates.
     measurements = Measurements.of(
-        stitched.table, timezone=scanned.timezone, source=path.name, drop_invalid=True
+        stitched.table,
+        timezone=scanned.timezone,
+        timezone_by=scanned.timezone_by,
+        source=path.name,
+        drop_invalid=True,
     )
     measurements.write_parquet(out)
     _tell_missing(scanned, reading)

@@ -19,6 +19,7 @@ from veilmap.errors import refuse
 from veilmap.federation.aggregation import AggregationName
 from veilmap.federation.plan import Plan
 from veilmap.maps.kriging_map import FEWEST_TO_FIT, KrigingMap
+from veilmap.measurements import clock_text
 from veilmap.metrics.baselines import is_no_better
 from veilmap.metrics.map_errors import SquaredErrors
 from veilmap.metrics.rows import RoundRecord
@@ -105,7 +106,7 @@ def _facts(prepared: Prepared) -> Iterator[tuple[str, str]]:
     yield "data", f"{prepared.data.source}, cell {prepared.cell}, {rows}, {users}"
     yield "area", f"{plan.area.width_m / 1000:.2f} km x {plan.area.height_m / 1000:.2f} km"
     rounds = f"{len(prepared.rounds)} of T = {settings.task.interval}"
-    yield "rounds", f"{rounds}, clock of {prepared.data.timezone}"
+    yield "rounds", f"{rounds}, {clock_text(prepared.data.timezone, prepared.data.timezone_by)}"
     if isinstance(plan.map, KrigingMap):
         yield from _kriging(plan.map, plan)
     else:

@@ -24,14 +24,18 @@ from veilmap.faults import (
     count_faults,
     fault_kind,
 )
+from veilmap.measurements import TimezoneBy
 from veilmap.rounds import parse_interval, round_numbers
 from veilmap.sources.columns import Columns, Roles
 from veilmap.sources.reader import scan
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan, readable
+from veilmap.time_zone.guess import guess_timezone
 
 INTERVALS = ("1h", "3h", "1d", "1w")
 CHUNK_ROWS = 1_000_000
+
+Box = tuple[float, float, float, float]  # west, south, east, north
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Inspection:
     passed_over: tuple[Fault, ...]
     columns: str
     timezone: str
+    timezone_by: TimezoneBy
     rows: int
     faults: tuple[Fault, ...]
     users: int
@@ -128,12 +133,15 @@ class _Tally:
         repeated = facts["rows"] - pl.concat(self._hashes).n_unique()
         if repeated:
             faults = (*faults, Fault(DUPLICATE, repeated))
+        box_deg = _box_deg(facts, scanned.table)
+        timezone = _timezone(scanned, box_deg)
         return Inspection(
             source=source,
             formats=scanned.formats,
             left_out=scanned.left_out,
             passed_over=passed_over,
-            timezone=scanned.timezone,
+            timezone=timezone,
+            timezone_by=scanned.timezone_by,
             columns=_roles(scanned.roles),
             rows=facts["rows"] + sum(fault.rows for fault in faults if fault.kind != DUPLICATE),
             faults=faults,
@@ -141,14 +149,14 @@ class _Tally:
             cells=counts["cell"].n_unique(),
             first=facts["least_time"],
             last=facts["most_time"],
-            extent_km=_extent_km(facts, scanned.table),
+            extent_km=_extent_km(box_deg),
             mean_dbm=facts["mean_dbm"],
             std_dbm=max(facts["mean_square"] - facts["mean_dbm"] ** 2, 0.0) ** 0.5,
             unknown_accuracy=facts["unknown_accuracy"],
             densest_user=user,
             densest_cell=cell,
             densest_rows=rows,
-            rounds=_count_rounds(densest["time"].explode(), scanned.timezone),
+            rounds=_count_rounds(densest["time"].explode(), timezone),
         )
 
 
@@ -193,13 +201,25 @@ def _roles(roles: Roles) -> str:
     return ", ".join(texts)
 
 
-def _extent_km(facts: dict[str, float], rows: pl.LazyFrame) -> tuple[float, float]:
-    """East-west along the middle latitude, and north-south, on the ellipsoid."""
-    earth = Geod(ellps="WGS84")
-    south, north = facts["least_lat_deg"], facts["most_lat_deg"]
+def _box_deg(facts: dict[str, float], rows: pl.LazyFrame) -> Box:
     west, east = facts["least_lon_deg"], facts["most_lon_deg"]
     if east - west > 180:
         west, east = min((west, east), _across_the_date_line(rows), key=np.ptp)
+    return west, facts["least_lat_deg"], east, facts["most_lat_deg"]
+
+
+def _timezone(scanned: Scan, box_deg: Box) -> str:
+    """As reading the rows would have it."""
+    if scanned.timezone_by != "position":
+        return scanned.timezone
+    west, south, east, north = box_deg
+    return guess_timezone((south + north) / 2, (west + east) / 2)
+
+
+def _extent_km(box_deg: Box) -> tuple[float, float]:
+    """East-west along the middle latitude, and north-south, on the ellipsoid."""
+    earth = Geod(ellps="WGS84")
+    west, south, east, north = box_deg
     lons = np.linspace(west, east, 5)
     width_m = earth.line_length(lons, np.full(5, (south + north) / 2))
     return width_m / 1000, earth.line_length([0, 0], [south, north]) / 1000

@@ -10,6 +10,7 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.faults import Origin
+from veilmap.measurements import TimezoneBy
 from veilmap.sources import geosubmit, radiocells, tables
 from veilmap.sources.columns import FILE, ROW, Columns
 from veilmap.sources.containers import files_within
@@ -121,7 +122,9 @@ class PieceReader:
 
 def _joined(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
     first = scans[0]
-    clocks = sorted({scan.timezone for scan in scans})
+    # Where points in time are known, the others' clock serves.
+    clocked = [scan for scan in scans if scan.timezone_by != "position"]
+    clocks = sorted({scan.timezone for scan in clocked})
     if len(clocks) > 1:
         raise UserError(
             f"the files have different clocks ({', '.join(clocks)}), and days begin by one; "
@@ -131,16 +134,23 @@ def _joined(scans: list[Scan], left_out: tuple[tuple[str, str], ...]) -> Scan:
     others = [scan.passed_over for scan in scans if scan.passed_over is not None]
     return Scan(
         table=pl.concat([scan.table for scan in scans]),
-        timezone=first.timezone,
+        timezone=(clocked or scans)[0].timezone,
         roles=first.roles if all(scan.roles == first.roles for scan in scans) else {},
         formats=sum((Counter(scan.formats) for scan in scans), Counter()),
         left_out=left_out,
+        timezone_by=_known_by({scan.timezone_by for scan in scans}),
         passed_over=pl.concat(others) if others else None,
         origin=Origin(
             in_lines=frozenset().union(*(scan.origin.in_lines for scan in scans)),
             written=pl.concat(written) if written else None,
         ),
     )
+
+
+def _known_by(ways: set[TimezoneBy]) -> TimezoneBy:
+    """Of files with the same clock: the position tells it only if it does for all of them."""
+    order: tuple[TimezoneBy, ...] = ("given", "writing", "file", "position")
+    return next(way for way in order if way in ways)
 
 
 def _reason(name: str, error: UserError) -> str:

@@ -32,6 +32,7 @@ def read(
         return Measurements.of(
             collected(scanned.table, source),
             timezone=scanned.timezone,
+            timezone_by=scanned.timezone_by,
             source=source,
             drop_invalid=reading.drop_invalid,
             passed_over=scanned.count_passed_over(),

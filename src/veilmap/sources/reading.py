@@ -18,8 +18,9 @@ class Reading(Checked):
     A row that lacks a value passes the filter on that value.
 
     Attributes:
-        timezone: time zone of times without an offset, and of the midnights at which days begin;
-            by default the one stored in the file by veilmap, else UTC.
+        timezone: time zone of times without an offset, of the midnights at which days begin, and
+            of nights; by default the one stored in the file by veilmap, else UTC where times have
+            no offset, else guessed from the position.
         time_format: format of the times, such as "%d.%m.%Y %H:%M:%S"; guessed by default.
         max_accuracy_m: leave out positions known to be less accurate than this, in metres.
         since: leave out rows before this time, such as 2017-08-30.

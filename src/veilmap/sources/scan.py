@@ -8,6 +8,7 @@ import polars as pl
 
 from veilmap.errors import UserError
 from veilmap.faults import Fault, Origin
+from veilmap.measurements import TimezoneBy
 from veilmap.sources.columns import Roles
 
 _NAMED_KINDS = 8
@@ -29,6 +30,7 @@ class Scan:
         left_out: the files that could not be read, each with the reason.
         passed_over: the ``kind`` of each row that is valid but not a measurement of RSRP.
         origin: how to find a row in its file.
+        timezone_by: how the clock is known; where the position has to tell, it is UTC until then.
     """
 
     table: pl.LazyFrame
@@ -38,6 +40,7 @@ class Scan:
     left_out: tuple[tuple[str, str], ...] = ()
     passed_over: pl.LazyFrame | None = None
     origin: Origin = field(default_factory=Origin)
+    timezone_by: TimezoneBy = "given"
 
     def count_passed_over(self) -> tuple[Fault, ...]:
         """The skipped rows of the whole source, before filters, most frequent kind first."""

@@ -7,7 +7,7 @@ import polars as pl
 
 from veilmap.errors import UserError, shown
 from veilmap.faults import Origin
-from veilmap.measurements import TIMEZONE_KEY
+from veilmap.measurements import TIMEZONE_KEY, TimezoneBy
 from veilmap.sources import parquet
 from veilmap.sources.columns import FILE, ROW, Columns, Roles
 from veilmap.sources.csv_batching import are_alike, join
@@ -17,7 +17,7 @@ from veilmap.sources.piece import Piece
 from veilmap.sources.reading import Reading
 from veilmap.sources.scan import Scan
 from veilmap.sources.table_formats import KNOWN
-from veilmap.sources.timestamps import time_expression
+from veilmap.sources.timestamps import Times, times_of
 
 _NUMBERS = ("lat", "lon", "signal", "accuracy")
 
@@ -53,9 +53,11 @@ def scan(piece: Piece, columns: Columns, reading: Reading, *, of_several: bool) 
     parquet.refuse_bomb(piece)
     table = parquet.short_texts(pl.scan_parquet(piece.for_polars, glob=False))
     raw = raw_table(piece.name, _recognise(table, "Parquet"), table, columns, of_several)
-    own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY, "UTC")
-    reading = replace(reading, timezone=reading.timezone or own)
-    return canonical(_numbered(raw, 1, file), reading)
+    own = pl.read_parquet_metadata(piece.for_polars).get(TIMEZONE_KEY)
+    raw = _numbered(raw, 1, file)
+    if own is None or reading.timezone is not None:
+        return canonical(raw, reading)
+    return replace(canonical(raw, replace(reading, timezone=own)), timezone_by="file")
 
 
 def scan_together(batch: Sequence[Piece], columns: Columns, reading: Reading) -> Scan | None:
@@ -89,13 +91,13 @@ def canonical(
     rows, roles, kind = raw.known.complete(raw.rows), raw.roles, raw.known.passed_over
     sample = _sample(rows, roles, reading, raw.source)
     timezone = reading.timezone or "UTC"
-    time = time_expression(sample[str(roles["time"])], reading.time_format, timezone, raw.source)
+    times = times_of(sample[str(roles["time"])], reading.time_format, timezone, raw.source)
     file = {FILE: pl.col(FILE)} if raw.with_file else {}
     blank = pl.all_horizontal(pl.col(name).is_null() for name in set(roles.values()) if name)
     table = (rows if kind is None else rows.filter(kind.is_null())).filter(~blank)
     texts = raw.known.complete(raw.texts)
     return Scan(
-        table.select(row=pl.col(ROW), **_canonical(sample, roles, time), **file),
+        table.select(row=pl.col(ROW), **_canonical(sample, roles, times.utc), **file),
         timezone,
         roles,
         {raw.known.name: files},
@@ -103,7 +105,14 @@ def canonical(
         origin=Origin(
             frozenset(in_lines), texts.select(row=pl.col(ROW), **_written(texts, roles), **file)
         ),
+        timezone_by=_known_by(reading, times),
     )
+
+
+def _known_by(reading: Reading, times: Times) -> TimezoneBy:
+    if reading.timezone is not None:
+        return "given"
+    return "position" if times.know_utc else "writing"
 
 
 def _raw_csv(piece: Piece, columns: Columns, of_several: bool) -> RawTable:

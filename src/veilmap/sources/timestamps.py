@@ -1,5 +1,6 @@
 """Points in time as files write them, with an explicit format (guessing per row is slow)."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -34,25 +35,39 @@ _EPOCH_UNITS = ((1.0, 1e11), (1e3, 1e14), (1e6, 1e17), (1e9, float("inf")))
 _EARLIEST, _LATEST = datetime(1990, 1, 1), datetime(2100, 1, 1)
 
 
-def time_expression(
-    sample: pl.Series, time_format: str | None, timezone: str, source: str
-) -> pl.Expr:
-    """UTC times from the column of ``source`` that ``sample`` begins; unreadable ones are null."""
+@dataclass(frozen=True)
+class Times:
+    """How a column is read as points in time.
+
+    Attributes:
+        utc: the expression; unreadable times are null.
+        know_utc: the column says itself where on the time axis it is, as numbers since 1970 and
+            texts with an offset do; another is the time of some clock.
+    """
+
+    utc: pl.Expr
+    know_utc: bool
+
+
+def times_of(sample: pl.Series, time_format: str | None, timezone: str, source: str) -> Times:
+    """Of the column of ``source`` that ``sample`` begins."""
     column = pl.col(sample.name)
     if isinstance(sample.dtype, pl.Datetime):
-        return _to_utc(column, sample.dtype.time_zone is not None, timezone)
+        return _times(column, sample.dtype.time_zone is not None, timezone)
     if sample.dtype == pl.Date:
-        return _to_utc(column.cast(pl.Datetime("us")), False, timezone)
+        return _times(column.cast(pl.Datetime("us")), False, timezone)
     texts = sample.cast(pl.String).str.strip_chars().drop_nulls()
     if texts.is_empty():
         raise UserError(f"{_column(sample, source)} has no time in it; name it with --time COLUMN")
     epoch = _epoch(column, texts)
     as_numbers = texts.to_frame().select(epoch).to_series().count()
     if as_numbers == texts.len() and not time_format:
-        return epoch  # no text of digits that a format reads is also a plausible number
+        return Times(
+            epoch, True
+        )  # no text of digits that a format reads is also a plausible number
     chosen, as_texts = _own(time_format, texts, source) if time_format else _best(texts, source)
     if as_numbers > as_texts:
-        return epoch
+        return Times(epoch, True)
     if not as_texts:
         raise _unreadable(texts, source)
     is_padded = sample.dtype != pl.String or sample.str.contains(r"^\s|\s$").any()
@@ -60,7 +75,8 @@ def time_expression(
     parsed = written.str.to_datetime(chosen, strict=False, time_unit="us")
     # A literal Z says UTC; an offset makes polars give times that know their zone.
     aware = texts.to_frame().select(parsed).to_series().dtype != pl.Datetime("us")
-    return _to_utc(parsed, aware, "UTC" if chosen.endswith("Z") else timezone)
+    is_utc = chosen.endswith("Z")
+    return Times(_to_utc(parsed, aware, "UTC" if is_utc else timezone), aware or is_utc)
 
 
 def _unreadable(texts: pl.Series, source: str) -> UserError:
@@ -140,6 +156,10 @@ def _epoch(column: pl.Expr, texts: pl.Series) -> pl.Expr:
     earliest_s, latest_s = (each.replace(tzinfo=UTC).timestamp() for each in (_EARLIEST, _LATEST))
     plausible = pl.when(seconds.is_between(earliest_s, latest_s)).then(seconds)
     return (plausible * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
+
+
+def _times(column: pl.Expr, aware: bool, timezone: str) -> Times:
+    return Times(_to_utc(column, aware, timezone), aware)
 
 
 def _to_utc(column: pl.Expr, aware: bool, timezone: str) -> pl.Expr:

@@ -200,6 +200,7 @@ def _attack(
         target=target.name,
         truth=truth,
         why_no_truth=evidence.why_no_truth,
+        timezone=evidence.timezone,
         every=every,
         scores={name: _score(target, found, settings.who.seed) for name, found in every.items()},
         guesses={

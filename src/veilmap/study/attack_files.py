@@ -73,6 +73,7 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
             "attacked": run.path,
             "configuration": run.configuration,
             "target": run.target,
+            "timezone": run.timezone,
             "oracle": list(run.oracle),
             "why_no_truth": run.why_no_truth,
             "prior": run.prior,

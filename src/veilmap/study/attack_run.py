@@ -27,6 +27,7 @@ class AttackRun:
         target: the user, or that all were seen as one sum.
         truth: all points of the target by round; None if they are not known.
         why_no_truth: and why not.
+        timezone: the clock that nights go by.
         every: all reconstructions by method; several for a round that had several starts.
         scores: the figures by method.
         guesses: those of attackers who see no message, ``blind`` and, where it can be, ``prior``.
@@ -44,6 +45,7 @@ class AttackRun:
     target: str
     truth: RoundTruth | None = field(repr=False)
     why_no_truth: str
+    timezone: str
     every: Reconstructions = field(repr=False)
     scores: Mapping[str, Scores]
     guesses: Mapping[str, Scores]

@@ -120,7 +120,8 @@ def _run(
     if data is None:
         why = f"{about.source} cannot be found; give it with --data"
         return Evidence(folder.path, transcript, name, about.timezone, None, why, refused=refused)
-    prepared = prepare(data, settings)
+    # Rounds were cut by the run's clock, which a later version may guess otherwise.
+    prepared = prepare(replace(data, timezone=about.timezone), settings)
     if prepared.data.fingerprint != about.fingerprint:
         raise UserError(
             f"{prepared.data.source} is not what {folder.path} was trained on: the cell's rows "

@@ -1,0 +1,1 @@
+"""Which clock people go by."""
