@@ -121,6 +121,7 @@ def steps(file, folder):
         ("attack", (snapped, "--method", "search,middle:east_m=100"), "middle:east_m=100"),
         ("train", (file, *DAILY, "--map", "rings:width=25", "--out", rings), "rings:width_m=25"),
         ("attack", (rings, "--method", "middle"), "rings:width_m=25"),
+        ("attack", (rings, "--method", "learned:people=20", "--overwrite"), "learned"),
         ("map", (rings, "--format", "png"), "wrote"),
         ("audit", (file, *SMALL, *one, "--configurations", "fedavg", "fedavg + snap:side=50",
             "rings:width_m=25 + snap", "--method", "middle", "--out", folder / "audit"),

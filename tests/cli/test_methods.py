@@ -19,7 +19,7 @@ def test_all_of_ours_are_listed_with_what_they_do(capsys):
     (farthest,) = (line for line in lines if line.startswith("  farthest "))
     assert "Keep num points of the clusters farthest from" in farthest
     assert farthest.endswith("[eps_m=50.0, num=20]")
-    assert {"map", "defence", "attack"} == {each.kind for each in methods()}
+    assert {"map", "defence", "attack", "feature"} == {each.kind for each in methods()}
     assert all(each.summary and each.package is None for each in methods())
 
 
@@ -41,4 +41,4 @@ def test_those_of_a_package_are_listed_with_its_name(tmp_path, monkeypatch, caps
 
 
 def test_the_command_is_among_the_others():
-    assert COMMANDS["methods"].startswith("List all map families, defences and attacks")
+    assert COMMANDS["methods"].startswith("List all map families, defences, attacks and feat")

@@ -10,7 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from veilmap.attacks.density import Density
+from veilmap.attacks.person import Person
 from veilmap.attacks.reconstruction import Cloud, Outcome, Reconstruction
+from veilmap.defences.step import Step
 from veilmap.errors import UserError, out_of_range, refuse, shown
 from veilmap.federation.map_family import Differentiable
 from veilmap.federation.observation import Observation
@@ -37,6 +39,10 @@ class AttackInput:
         density: where people in general are, if that is known.
         others: of secure sums, by round, the sum of everybody but the target; no server has it,
             and an attack that uses it is an ``oracle``.
+        steps: of the defence that the target's phone takes, for an attack that has an attribute
+            ``reads_steps``; a defence is public.
+        people: the other users whose home is known, with what they measured, for an attack that has
+            an attribute ``reads_people`` and is an ``oracle``.
     """
 
     header: Header
@@ -45,6 +51,8 @@ class AttackInput:
     device: DeviceName = "cpu"
     density: Density | None = None
     others: Mapping[int, Observation] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    people: Sequence[Person] = ()
 
 
 class Attack(Named, Protocol):

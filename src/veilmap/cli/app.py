@@ -25,7 +25,7 @@ COMMANDS = {
     "compare": "Show what differs in settings and figures between two runs, attacks or audits.",
     "map": "Write the predicted signal map of a run as GeoTIFF, GeoJSON or PNG.",
     "tune": "Find the network and learning rate that suit a cell, by Hyperband.",
-    "methods": "List all map families, defences and attacks, also those of installed packages.",
+    "methods": "List all map families, defences, attacks and features, also of installed packages.",
     "stitch": "Make synthetic users from anonymous upload files.",
 }
 WORLDS = {

@@ -9,12 +9,17 @@ from typing import Any
 from veilmap.cli.console import say
 from veilmap.study.methods import Method, methods
 
-_HEADINGS = {"map": "Map families", "defence": "Defences", "attack": "Attacks"}
+_HEADINGS = {
+    "map": "Map families",
+    "defence": "Defences",
+    "attack": "Attacks",
+    "feature": "Features for learned",
+}
 _MAIN = 2  # the first settings are those most often changed
 
 
 def methods_(*, json: bool = False) -> None:
-    """List all map families, defences and attacks, also those of installed packages.
+    """List all map families, defences, attacks and features, also of installed packages.
 
     Args:
         json: print them as JSON, with all settings.

@@ -47,6 +47,7 @@ _ATTACKS = {
     "medoid": Look("#8b5a2b", "#c89b6a", "X"),
     "posterior": Look("#d55e00", "#d55e00", "*"),
     "zone_centre": Look("#882255", "#d46a9f", "h"),
+    "learned": Look("#332288", "#8f80e0", ">"),
     "differencing": Look("#000000", "#ffffff", "p"),
 }
 _COMBINED = tuple(

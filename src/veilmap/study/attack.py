@@ -13,7 +13,7 @@ import numpy as np
 from veilmap.attacks.attack import Attack, AttackInput, attacked, can_read
 from veilmap.attacks.gradient_matching.dlg import UPDATES_AT_ONCE
 from veilmap.attacks.leak import leaked_gradient
-from veilmap.attacks.methods import ATTACKS, METHODS
+from veilmap.attacks.methods import METHODS
 from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.attacks.secure_sum import SUM, secure_sum
 from veilmap.errors import UserError, refuse_several, shown
@@ -32,11 +32,13 @@ from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
+from veilmap.study.attack_notation import OURS
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings, Who
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.guesses import guesses_about
+from veilmap.study.neighbours import people_besides, steps_of, wants
 from veilmap.theory import PredictedError, predict_error
 from veilmap.transcript import Entry
 from veilmap.wording import listed
@@ -178,6 +180,8 @@ def _attack(
     whole = any(getattr(each, "all_at_once", False) for each in attacks.values())
     updates, size = target.updates(), None if whole else UPDATES_AT_ONCE[device]
     others = _others(target, attacks)
+    steps = steps_of(evidence, target.name) if wants(attacks, "reads_steps") else ()
+    people = people_besides(evidence, target.name) if wants(attacks, "reads_people") else ()
     while chunk := list(islice(updates, size)):
         for each in chunk:
             norms[each.round] = _layer_norms(header, each)
@@ -188,7 +192,9 @@ def _attack(
             # From sums alone a server cannot leave the target out.
             is_known = not target.summed or getattr(method, "reads_others", False)
             density = guesses.density if is_known else None
-            given = AttackInput(header, chunk, on_done, device, density, others)
+            given = AttackInput(
+                header, chunk, on_done, device, density, others, steps=steps, people=people
+            )
             every[name] += attacked(method, name, given)
         for name, guess in guesses.attacks.items():
             guessed[name] += guess.attack(AttackInput(header, chunk))
@@ -234,7 +240,7 @@ def _unreadable(header: Header, asked: Sequence[str]) -> UserError:
         way_out = "give the object in Python, map=…, or install the package that registers it"
     else:
         called = header.map.name
-        able = [name for name, kind in ATTACKS.items() if kind().reads(header)]
+        able = [name for name, kind in OURS.items() if kind().reads(header)]
         own = "write an attack that can, as docs/extending.md shows"
         way_out = f"add to --method one of: {', '.join(able)}" if able else own
     return UserError(

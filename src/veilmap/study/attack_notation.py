@@ -10,14 +10,16 @@ from veilmap.attacks.methods import ATTACKS, GUESSES
 from veilmap.errors import UserError, refuse, shown, warn_renamed
 from veilmap.notation import name_and_values
 from veilmap.registry import Registry
+from veilmap.shadows.learned import Learned
 from veilmap.strategy import as_text
 from veilmap.study.step_notation import as_tuple
 
 RENAMED = {"neurons": "first_layer"}
+OURS: dict[str, type[Attack]] = {**ATTACKS, Learned.name: Learned}
 WITH_OPTIONS = ("dlg", "search", "heatmap")  # their settings are options of their own
 # Results write "none" where there was no attack; the guesses stand beside all attacks.
 ATTACK_METHODS: Registry[Attack] = Registry(
-    "attack", ATTACKS, (Attack.reads, Attack.attack), ("oracle",), ("none", *GUESSES, *RENAMED)
+    "attack", OURS, (Attack.reads, Attack.attack), ("oracle",), ("none", *GUESSES, *RENAMED)
 )
 
 # A name of ours, whose settings are options of their own, or any object.
@@ -38,7 +40,7 @@ def methods_of(given: Any) -> tuple[MethodChoice, ...]:
         except UserError as fault:
             faults.append(fault)
     if not parts:
-        faults.append(UserError(f"method is empty; choose one or more of: {', '.join(ATTACKS)}"))
+        faults.append(UserError(f"method is empty; choose one or more of: {', '.join(OURS)}"))
     names = [method_name(each) for each in methods]
     for name in dict.fromkeys(each for each in names if names.count(each) > 1):
         faults.append(UserError(f"method names {shown(name)} twice; leave one of them out"))
@@ -56,7 +58,7 @@ def method_name(method: MethodChoice) -> str:
     """How results call an attack: one of ours by its name, any other by its text."""
     if isinstance(method, str):
         return method
-    return method.name if method.name in ATTACKS else as_text(method)
+    return method.name if method.name in OURS else as_text(method)
 
 
 def _parts_of(given: Any) -> list[Any]:
@@ -79,7 +81,7 @@ def _method_of(given: Any) -> MethodChoice:
         name = RENAMED[name]
     if name in GUESSES:
         raise UserError(f"the guess {name} is made beside every attack; leave it out of method")
-    if name not in ATTACKS or (values and name not in WITH_OPTIONS):
+    if name not in OURS or (values and name not in WITH_OPTIONS):
         return ATTACK_METHODS.of_text(given)
     if values:
         raise UserError(

@@ -19,10 +19,10 @@ from veilmap.attacks.gradient_matching.starts import (
     Start,
 )
 from veilmap.attacks.heatmap.heatmap import Heatmap
-from veilmap.attacks.methods import ATTACKS, METHODS
+from veilmap.attacks.methods import METHODS
 from veilmap.errors import Checked, UserError, refuse, too_low
 from veilmap.settings import NamesMayBeNumbers, group, parse
-from veilmap.study.attack_notation import Methods, method_name, methods_of
+from veilmap.study.attack_notation import OURS, Methods, method_name, methods_of
 
 StartName = Literal["random", "grid", "previous", "centroid"]
 
@@ -153,7 +153,7 @@ class AttackSettings:
             "search": lambda: self.search,
             "heatmap": lambda: self.heatmap,
         }
-        makers: dict[str, Callable[[], Attack]] = {**ATTACKS, **with_options}
+        makers: dict[str, Callable[[], Attack]] = {**OURS, **with_options}
         return {
             method_name(each): makers[each]() if isinstance(each, str) else each
             for each in self.who.method

@@ -1,4 +1,4 @@
-"""All map families, defences and attacks: ours, and those of installed packages."""
+"""All map families, defences, attacks and features: ours, and those of installed packages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -8,19 +8,20 @@ from typing import Any
 from veilmap.errors import UserError
 from veilmap.maps.families import MAP_FAMILIES
 from veilmap.registry import Registry
+from veilmap.shadows.features import FEATURES
 from veilmap.study.attack_notation import ATTACK_METHODS
 from veilmap.study.step_notation import DEFENCES
 
-REGISTRIES: tuple[Registry[Any], ...] = (MAP_FAMILIES, DEFENCES, ATTACK_METHODS)
+REGISTRIES: tuple[Registry[Any], ...] = (MAP_FAMILIES, DEFENCES, ATTACK_METHODS, FEATURES)
 _SHOWN = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
 class Method:
-    """A map family, a defence or an attack.
+    """A map family, a defence, an attack, or features for the trained attacker.
 
     Attributes:
-        kind: map, defence or attack.
+        kind: map, defence, attack or feature.
         name: as settings give it.
         summary: what it does, in a line; or why it cannot be used.
         settings: with their defaults, the main ones first; None if there is no default.

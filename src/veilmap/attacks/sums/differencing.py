@@ -14,6 +14,8 @@ from veilmap.federation.map_family import Additive
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 
+REST = "what is left of the sum"
+
 
 @dataclass(frozen=True)
 class Differencing:
@@ -42,7 +44,8 @@ class Differencing:
     def attack(self, given: AttackInput) -> list[Reconstruction]:
         """One reconstruction per update, of what is left of it."""
         left = [rest(each, given.others.get(each.round)) for each in given.observations]
-        return self.attack_on_rest.attack(replace(given, observations=left))
+        found = self.attack_on_rest.attack(replace(given, observations=left))
+        return [replace(each, user=given.observations[0].user) for each in found]
 
 
 def rest(observation: Observation, others: Observation | None) -> Observation:
@@ -53,4 +56,5 @@ def rest(observation: Observation, others: Observation | None) -> Observation:
         name: np.subtract(value, others.message[name])
         for name, value in observation.message.items()
     }
-    return replace(observation, message=message, n=observation.n - others.n)
+    n = observation.n - others.n
+    return replace(observation, user=REST, message=message, n=n)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
@@ -96,7 +95,7 @@ class ZoneCentre(Checked):
         """The posterior of home over all squares, which sums to 1; the density if no zone fits."""
         grid = history.grid
         more = int(max(zone.home_within_m for zone in zones) / grid.side_m) + 1
-        nearest_m = _nearest_by_direction_m(_candidates_m(grid, more), history.centres_m)
+        nearest_m = nearest_by_direction_m(_candidates_m(grid, more), history.centres_m)
         logs = np.array([self._log_likelihood(history, nearest_m, zone) for zone in zones])
         if not np.isfinite(logs).any():
             return density
@@ -140,6 +139,8 @@ def _candidates_m(grid: SquareGrid, more: int) -> Floats:
 
 def _near_home(chances: Floats, within: float, more: int) -> Floats:
     """For every square as home the mean chance of the centres within so many squares of it."""
+    from scipy.signal import fftconvolve  # takes long to load
+
     steps = np.arange(-more, more + 1)
     disc = (np.hypot(*np.meshgrid(steps, steps)) <= within).astype(np.float64)
     summed: Floats = np.maximum(fftconvolve(chances, disc / disc.sum(), mode="valid"), 0)
@@ -147,7 +148,7 @@ def _near_home(chances: Floats, within: float, more: int) -> Floats:
     return np.where(summed > ROUNDING * summed.max(), summed, 0)
 
 
-def _nearest_by_direction_m(centres_m: Floats, visited_m: Floats) -> Floats:
+def nearest_by_direction_m(centres_m: Floats, visited_m: Floats) -> Floats:
     """Of each centre the distance to the nearest visited square in every direction, or infinity."""
     found = np.full((len(centres_m), SECTORS), inf)
     for start in range(0, len(centres_m), BLOCK):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veilmap.defences.declarations import acts_on_points
+from veilmap.defences.step import Step
 from veilmap.federation.map_family import Arrays
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
@@ -49,6 +50,7 @@ class Evidence:
         batches: the points that updates were made from, where they are known; a defence chooses
             and moves points, and may alter the update.
         refused: why the server refused the updates of some users, where the run says so.
+        steps: of the defence; None if its texts in the header are all that is known.
         state: the server's last state, where the updates may be those of some users only.
     """
 
@@ -61,6 +63,7 @@ class Evidence:
     batches: Truth = field(default_factory=dict, repr=False)
     refused: Mapping[str, str] = field(default_factory=dict)
     state: Arrays | None = field(default=None, repr=False)
+    steps: tuple[Step, ...] | None = None
 
 
 def evidence_of(
@@ -86,6 +89,7 @@ def evidence_of(
         truth_of(prepared),
         batches=batches if batches and unaltered else {},
         state=state,
+        steps=prepared.plan.defence.steps,
     )
 
 
