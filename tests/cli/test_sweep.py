@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -42,6 +43,11 @@ def test_a_grid_is_run_shown_judged_and_drawn(capsys, spec, campus_file, tmp_pat
     assert "cores busy" in out
     assert re.search(r"^(holds|does not hold|undecided): the rate matters$", out, re.MULTILINE)
     assert (tmp_path / "out" / "frontier.png").exists()
+    # A line for both rates: a guess does not depend on how phones are trained.
+    assert len(re.findall(r"\bblind\b", out)) == 1
+    content = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert {row["attack"] for row in content["guesses"]} == {"blind", "prior"}
+    assert {row["attack"] for row in content["rows"]} == {"first_layer"}
     rows = pl.read_parquet(tmp_path / "out" / "rows.parquet")
     assert rows.height == 4
     assert rows["key_rate"].unique().sort().to_list() == ["0.0001", "0.001"]

@@ -9,7 +9,7 @@ from veilmap.area import Area
 from veilmap.errors import UserError
 from veilmap.local_data import LocalData
 from veilmap.metrics.distances import random_emd_m
-from veilmap.metrics.scores import Scores, score
+from veilmap.metrics.scores import Scores, score, true_places
 from veilmap.metrics.transport import emd_m
 
 AREA = Area(0, 0, 2000, 1000)
@@ -68,6 +68,18 @@ def test_a_perfect_attack_has_no_error():
     assert np.array([place.xy_m for place in found.places]) == pytest.approx(np.array([WORK, HOME]))
     assert (found.true_home_by, found.no_home) == ("hours", None)
     assert (found.iterations, found.seconds) == (2, 2.5)
+
+
+def test_places_that_are_known_already_change_nothing():
+    truth, start_s = a_day()
+    found_m = [WORK, HOME, HOME, WORK, WORK]
+    known = true_places(truth, "UTC")
+    assert scored(truth, found_m, start_s=start_s, places_in_truth=known) == scored(
+        truth, found_m, start_s=start_s
+    )
+    none = scored(truth, found_m, start_s=start_s, places_in_truth=known[:1])
+    assert none.recall_50m == 1
+    assert known[:1] != known
 
 
 def test_locations_count_equally_and_clouds_by_their_points():

@@ -4,10 +4,9 @@ from math import floor
 
 from veilmap.auditing.plan import AuditPlan
 from veilmap.errors import UserError
-from veilmap.local_data import LocalData
-from veilmap.metrics.hours import Hours
 from veilmap.metrics.places import find_places
 from veilmap.metrics.recall import home_error_m
+from veilmap.metrics.scores import true_places
 from veilmap.wording import counted
 
 
@@ -40,6 +39,5 @@ def _blind_error_m(plan: AuditPlan, user: str) -> float | None:
     attacked = rounds[:: plan.settings.audit.every]
     if not attacked:
         return None
-    truth = LocalData.join(attacked)
-    true = find_places(truth.xy_m, hours=Hours.local(truth.time_s, plan.data.timezone))
-    return home_error_m(true, find_places(plan.prepared.plan.area.centre_m.reshape(1, 2)))
+    middle = find_places(plan.prepared.plan.area.centre_m.reshape(1, 2))
+    return home_error_m(true_places(attacked, plan.data.timezone), middle)

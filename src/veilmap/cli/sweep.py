@@ -1,13 +1,14 @@
 """``veilmap sweep``."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 
 from veilmap.cli.console import say, stdout, table
 from veilmap.cli.file_options import FileOptions
 from veilmap.cli.running import RunOptions, Runs, run_with
-from veilmap.metrics.figure_names import MAIN, figure_name
-from veilmap.sweeping.files import summary
+from veilmap.metrics.figure_names import MAIN, OF_NO_ATTACK, figure_name
+from veilmap.sweeping.files import Summary, guess_summary, summary
 from veilmap.sweeping.selection import SweepRow, numbers
 from veilmap.sweeping.sweep_result import SweepResult, sweep
 
@@ -47,6 +48,8 @@ def _show(result: SweepResult) -> None:
     for each, attack, rows in found:
         names = [str(each.get(key, "")) for key in keys]
         lines.add_row(*names, attack, *(_spread(rows, name) for name in shown))
+    for line in _guess_lines(guess_summary(figures), keys, shown):
+        lines.add_row(*line)
     stdout.print(lines)
     for keys_of, why in figures.failed:
         say(f"no figures: {', '.join(map(str, keys_of.values()))}: {why}")
@@ -56,6 +59,22 @@ def _show(result: SweepResult) -> None:
         for decided in under:
             whose = "" if decided.attack is None else f" under {decided.attack}"
             say(f"{decided.outcome.words}{whose}: {decided.claim.says}")
+
+
+def _guess_lines(
+    found: Sequence[Summary], keys: Sequence[str], shown: Sequence[str]
+) -> Iterator[Sequence[str]]:
+    """One for all combinations under which a guess has the same figures, with the keys they share.
+
+    A guess has no part in the map.
+    """
+    owners: dict[tuple[str, ...], list[list[str]]] = {}
+    for each, guess, rows in found:
+        texts = ("" if name in OF_NO_ATTACK else _spread(rows, name) for name in shown)
+        owners.setdefault((guess, *texts), []).append([str(each.get(key, "")) for key in keys])
+    for line, names in owners.items():
+        shared = (own[0] if len(set(own)) == 1 else "" for own in zip(*names, strict=True))
+        yield *shared, *line
 
 
 def _spread(rows: list[SweepRow], figure: str) -> str:

@@ -12,8 +12,8 @@ from veilmap.attacks.reconstruction import Reconstruction
 from veilmap.defences.declarations import acts_on_points
 from veilmap.experiments.trial import Trial
 from veilmap.local_data import LocalData
-from veilmap.metrics.hours import Hours
-from veilmap.metrics.places import Home, find_places, likely_home
+from veilmap.metrics.places import Home, likely_home
+from veilmap.metrics.scores import true_places
 from veilmap.study.attack_run import AttackRun
 from veilmap.study.train import Run
 
@@ -222,8 +222,7 @@ def _path_m(attacked: Sequence[AttackRun]) -> NDArray[np.float64]:
 def _true_home(attacked: AttackRun, timezone: str) -> Home | None:
     if not attacked.truth:
         return None
-    truth = LocalData.join(list(attacked.truth.values()))
-    return likely_home(find_places(truth.xy_m, hours=Hours.local(truth.time_s, timezone)))
+    return likely_home(true_places(list(attacked.truth.values()), timezone))
 
 
 def _with_signal(positions: Positions, run: Run) -> Positions:

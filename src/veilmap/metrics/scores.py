@@ -123,6 +123,7 @@ def score(
     seconds: ArrayLike,
     seed: int,
     projections: int = 1000,
+    places_in_truth: Sequence[Place] | None = None,
 ) -> Scores:
     """Compare what an attack found, round by round, with where the user was.
 
@@ -141,6 +142,7 @@ def score(
         seconds: spent on each round's attack.
         seed: of the random reference.
         projections: of the EMD over all rounds.
+        places_in_truth: those of ``true_places``, where several attacks are compared with them.
     """
     found_m = np.asarray(found_m, np.float64)
     start_s, iterations, seconds = (
@@ -172,8 +174,8 @@ def score(
     )
     random_m = random_emd_m(true.xy_m, area, int(inside.sum()), seed)
     away_m = centroid_distances_m(truth, found_m)
-    true_places = find_places(true.xy_m, hours=Hours.local(true.time_s, timezone))
-    true_home = likely_home(true_places)
+    known = true_places(truth, timezone) if places_in_truth is None else places_in_truth
+    true_home = likely_home(known)
     why = true_home.why_heaviest if true_home else None
     return replace(
         blind,
@@ -187,14 +189,20 @@ def score(
         distance_median_m=median_or_none(away_m),
         nearest_m=median_or_none(nearest_distances_m(truth, found_m)),
         nearest_random_m=random_nearest_m(truth, area, seed),
-        recall_25m=recall(true_places[:_TRUE_PLACES], places, within_m=25.0),
-        recall_50m=recall(true_places[:_TRUE_PLACES], places, within_m=50.0),
-        recall_100m=recall(true_places[:_TRUE_PLACES], places, within_m=100.0),
-        home_error_m=home_error_m(true_places, places),
-        work_error_m=work_error_m(true_places, places),
+        recall_25m=recall(known[:_TRUE_PLACES], places, within_m=25.0),
+        recall_50m=recall(known[:_TRUE_PLACES], places, within_m=50.0),
+        recall_100m=recall(known[:_TRUE_PLACES], places, within_m=100.0),
+        home_error_m=home_error_m(known, places),
+        work_error_m=work_error_m(known, places),
         true_home_by=true_home.by if true_home else None,
         no_home=why.value if why else None,
     )
+
+
+def true_places(truth: Sequence[LocalData], timezone: str) -> tuple[Place, ...]:
+    """Where the user was, over all rounds, with the hours that they were there."""
+    true = LocalData.join(truth)
+    return find_places(true.xy_m, hours=Hours.local(true.time_s, timezone))
 
 
 def _found_places(

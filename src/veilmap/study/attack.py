@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +27,8 @@ from veilmap.maps.kriging_map import KrigingMap
 from veilmap.maps.network_map import NetworkMap
 from veilmap.measurements import Measurements
 from veilmap.metrics.distances import FEWER_PROJECTIONS
-from veilmap.metrics.scores import Scores, score
+from veilmap.metrics.places import Place
+from veilmap.metrics.scores import Scores, score, true_places
 from veilmap.model.device import DeviceName, torch_device, torch_for
 from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
@@ -120,6 +122,13 @@ class _Target:
     name: str
     senders: Mapping[int, Sequence[str]]
     truth: Mapping[int, LocalData] | None
+
+    @cached_property
+    def true_places(self) -> Sequence[Place] | None:
+        """The same for all attacks; None without the truth."""
+        if self.truth is None:
+            return None
+        return true_places([self.truth[t] for t in self.senders], self.evidence.timezone)
 
     def updates(self) -> Iterator[Observation]:
         """Those that are attacked, in the order of their rounds."""
@@ -268,6 +277,7 @@ def _score(
         seconds=[sum(e.seconds for e in spent[each.round]) for each in found],
         seed=seed,
         projections=projections,
+        places_in_truth=target.true_places,
     )
     # Cumulative updates are also about the places of earlier rounds.
     if known.training.cumulative:

@@ -1,6 +1,6 @@
 """What a sweep leaves besides its runs: rows, and pictures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +19,7 @@ from veilmap.sweeping.sweep import Sweep
 RUNS = "runs"
 RESULTS = "results.json"
 ROWS = "rows.parquet"
+Summary = tuple[Mapping[str, Any], str, list[SweepRow]]  # keys, attack, the rows of all seeds
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,19 @@ def draw_pictures(
             yield name
 
 
-def summary(result: SpecResult) -> list[tuple[Mapping[str, Any], str, list[SweepRow]]]:
-    """For every combination of keys and every attack and guess, the rows of its seeds."""
-    found: dict[tuple[Any, ...], tuple[Mapping[str, Any], str, list[SweepRow]]] = {}
-    for keys, trial in result.runs:
-        for row in (*trial.rows, *trial.guesses):
-            key = (*keys.items(), row.attack)
-            found.setdefault(key, (keys, row.attack, []))[2].append(SweepRow(keys, row))
+def summary(result: SpecResult) -> list[Summary]:
+    """For every combination of keys and every attack, the rows of its seeds."""
+    return _by_keys((keys, row) for keys, trial in result.runs for row in trial.rows)
+
+
+def guess_summary(result: SpecResult) -> list[Summary]:
+    """The same of the guesses that see no message."""
+    return _by_keys((keys, row) for keys, trial in result.runs for row in trial.guesses)
+
+
+def _by_keys(rows: Iterable[tuple[Mapping[str, Any], TrialRow]]) -> list[Summary]:
+    found: dict[tuple[Any, ...], Summary] = {}
+    for keys, row in rows:
+        key = (*keys.items(), row.attack)
+        found.setdefault(key, (keys, row.attack, []))[2].append(SweepRow(keys, row))
     return list(found.values())
