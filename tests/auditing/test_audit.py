@@ -53,6 +53,8 @@ def without_seconds(table):
 def test_the_tables_have_a_line_per_case(finished):
     found, out = finished
     assert found.rows.height == 2 * 2 * 2
+    assert found.guesses["attack"].unique().sort().to_list() == ["blind", "prior"]
+    assert found.guesses.height == found.rows.height
     assert found.configurations["configuration"].to_list() == list(TINY["configurations"])
     assert set(found.history.columns) >= {"round", "cosine", "distance_m", "norm", "bound_m"}
     assert isinstance(found.rows, pl.DataFrame)

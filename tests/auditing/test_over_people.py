@@ -60,7 +60,7 @@ def test_the_table_has_the_guesses_once(people):
         ("fedavg", "20", "20", "20", "120", "50%", "50%", "100%"),
         (CENTRE, "30", "30", "30", "-", "50%", "50%", "50%"),
         ("(blind guess)", "150", "150", "150", "400", "0%", "0%", "50%"),
-        ("(prior guess)", "90", "90", "90", "300", "0%", "50%", "50%"),
+        ("(guess from others' places)", "90", "90", "90", "300", "0%", "50%", "50%"),
     ]
     assert next(people_lines(people, "heaviest place"))[0] == "m from heaviest place, best located"
 
@@ -68,7 +68,7 @@ def test_the_table_has_the_guesses_once(people):
 def test_the_baseline_is_said_beside_the_blind_guess(people):
     assert list(about_people(people)) == [
         "Over 2 people, search under fedavg finds the home of 50% within 50 m, 50% within 100 m, "
-        "100% within 200 m; the blind guess 0%, 0%, 50%."
+        "100% within 200 m; a blind guess 0%, 0%, 50%."
     ]
 
 

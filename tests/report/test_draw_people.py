@@ -45,9 +45,17 @@ def test_a_line_for_each_configuration_and_guess():
     names = ["fedavg", "fedavg + $x", "fedsgd"]
     guesses = [errors("fedavg", 500, attack=name, is_guess=True) for name in ("blind", "prior")]
     figure, lines = drawn(*(errors(name, 10 * n) for n, name in enumerate(names, 1)), *guesses)
-    assert set(lines) == {"fedavg", r"fedavg + \$x", "fedsgd", "blind guess", "prior guess"}
+    assert set(lines) == {
+        "fedavg",
+        r"fedavg + \$x",
+        "fedsgd",
+        "blind guess",
+        "guess from others' places",
+    }
     styles = {line.get_label(): line.get_linestyle() for line in figure.axes[0].get_lines()}
-    assert len({styles[name] for name in ("fedsgd", "blind guess", "prior guess")}) == 3
+    assert (
+        len({styles[name] for name in ("fedsgd", "blind guess", "guess from others' places")}) == 3
+    )
 
 
 def test_lines_of_few_people_run_side_by_side():

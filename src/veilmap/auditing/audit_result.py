@@ -46,6 +46,12 @@ class Audit:
         return pl.DataFrame([row.columns() for row in self.content.rows], infer_schema_length=None)
 
     @property
+    def guesses(self) -> pl.DataFrame:
+        """The same of the guesses that see no message."""
+        lines = [row.columns() for each in self.results for row in each.guesses]
+        return pl.DataFrame(lines, infer_schema_length=None)
+
+    @property
     def history(self) -> pl.DataFrame:
         """One for each configuration, attack, target, seed and round."""
         lines = [line.columns() for line in self.content.history]

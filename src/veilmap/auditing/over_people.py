@@ -43,7 +43,7 @@ def people_lines(people: Sequence[HomeErrors], place: str = "home") -> Iterator[
     shares = [f"{share:.0%}" for share in QUANTILES.values()]
     yield f"m from {place}, best located", *shares, *(f"≤ {r:.0f} m" for r in RADII_M)
     for each in shown_people(people):
-        name = f"({each.attack} guess)" if each.is_guess else each.configuration
+        name = f"({each.called})" if each.is_guess else each.configuration
         distances_m = map(each.quantile_m, QUANTILES.values())
         texts = ("-" if value is None else f"{value:,.0f}" for value in distances_m)
         yield name, *texts, *(_share(each, radius_m) for radius_m in RADII_M)
@@ -57,7 +57,7 @@ def about_people(people: Sequence[HomeErrors], place: str = "home") -> Iterator[
     found = ", ".join(f"{_share(first, r)} within {r:.0f} m" for r in RADII_M)
     blind = next((each for each in people if each.is_guess), None)
     shares = "" if blind is None else ", ".join(_share(blind, r) for r in RADII_M)
-    beside = "" if blind is None else f"; the {blind.attack} guess {shares}"
+    beside = "" if blind is None else f"; a {blind.called} {shares}"
     yield (
         f"Over {first.people:,} people, {first.attack or 'no attack'} under {first.configuration} "
         f"finds the {place} of {found}{beside}."

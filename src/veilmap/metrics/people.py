@@ -6,6 +6,7 @@ from math import ceil, inf, isfinite
 from typing import Any
 
 from veilmap.errors import UserError
+from veilmap.metrics.baselines import GUESS_NAMES
 from veilmap.metrics.figure_names import HOME_ERROR
 from veilmap.metrics.people_found import RADII_M, people_found
 from veilmap.metrics.rows import TrialRow
@@ -57,6 +58,11 @@ class HomeErrors:
         errors_m = tuple(_quantile(sorted(own), 0.5) for own in runs.values())
         first = rows[0]
         return cls(first.configuration, first.attack, errors_m, len(homeless), is_guess)
+
+    @property
+    def called(self) -> str:
+        """An attack by its name, a guess in words."""
+        return GUESS_NAMES.get(str(self.attack), str(self.attack))
 
     @property
     def people(self) -> int:

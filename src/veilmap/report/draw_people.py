@@ -62,7 +62,7 @@ def draw_people(people: Sequence[HomeErrors], label: str, title: str) -> Figure:
                 "linestyle": _GUESSES.get(str(each.attack), "-."),
                 "zorder": 2,
             }
-            _draw(axes, each, {**style, "label": f"{each.attack} guess"}, 0.0, far_m)
+            _draw(axes, each, {**style, "label": each.called}, 0.0, far_m)
     _set_axes(axes, low_m, far_m)
     axes.set_xlabel(f"{label}, m: right is private", fontsize=LABEL)
     axes.set_ylabel("share of the people", fontsize=LABEL)

@@ -28,7 +28,7 @@ def test_a_line_for_each_configuration_and_the_guesses_beside_them(opened):
     assert legend == [
         *(f"{number} {name}" for number, name in enumerate(PANEL[:4], 1)),
         "blind guess",
-        "prior guess",
+        "guess from others' places",
     ]
 
 
@@ -38,7 +38,7 @@ def test_the_numbers_are_open_and_say_what_is_said_of_people(opened):
     # Of three people one is never located, and 120 m is not within 100 m.
     assert second == [PANEL[1], "heatmap", "60", "60", "120", "–", "0 %", "33 %", "67 %"]
     assert blind == ["blind guess", "blind", "400", "400", "450", "500", "0 %", "0 %", "0 %"]
-    assert prior[0] == "prior guess"
+    assert prior[0] == "guess from others' places"
 
 
 def test_the_picture_is_said_in_words(opened):

@@ -23,7 +23,7 @@ function connectPeople(data) {
   const guesses = data.people.filter((each) => each.is_guess && each.configuration === names[0]);
   const lines = [...attacked, ...guesses].map((each) => {
     const number = names.indexOf(each.configuration) + 1;
-    const name = each.is_guess ? `${each.attack} guess` : each.configuration;
+    const name = each.is_guess ? GUESSES[each.attack].label.toLowerCase() : each.configuration;
     return { ...each, number, name, ...styles[number - 1] };
   });
   byId("people-legend").replaceChildren(
