@@ -44,7 +44,9 @@ def test_the_bound_is_that_of_the_attacked_rounds_as_the_attack_itself_has_it():
 
 def test_of_several_users_one_that_can_be_protected_is_enough():
     both = most_m(targets=2)
-    assert both == max(most_m(target=("u0",)), most_m(target=("u1",)))
+    alone = [most_m(target=("u0",)), most_m(target=("u1",))]
+    assert min(alone) < both == max(alone)
+    refuse_unreachable(plan_of(targets=2, min_home_error_m=both))
 
 
 def test_with_redact_the_error_names_no_user():
