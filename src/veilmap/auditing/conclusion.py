@@ -86,6 +86,7 @@ def _content(
         attacks=tuple(map(method_name, plan.settings.audit.method)),
         configurations=configurations(ranking, results, recommended),
         rows=[row for each in results for row in each.rows],
+        guesses=[row for each in results for row in each.guesses],
         history=[line for each in results for line in each.history],
         rmse_constant_db=ranking.baseline.rmse_constant_db,
         made=made,

@@ -215,3 +215,13 @@ def test_without_a_home_the_page_speaks_of_the_heaviest_place(tmp_path, open_fil
     write_page(replace(content, rows=[*drives, *mixed]), tmp_path / "mixed.html")
     heads = open_file(tmp_path / "mixed.html").page.locator("#configurations th").all_inner_texts()
     assert "Home error, m" in heads
+
+
+def test_the_guesses_stand_beside_the_figures_of_what_is_selected(tmp_path, open_file):
+    content = by_hand()
+    first = content.rows[0]
+    own = {key: first[key] for key in ("configuration", "target")}
+    guess = {"attack": "blind", "seed": 0, "home_error_m": 565.2, "emd_paper": None}
+    write_page(replace(content, guesses=[Line({**own, **guess})]), tmp_path / "facts.html")
+    page = open_file(tmp_path / "facts.html").page
+    assert page.locator("#facts dd.beside").all_inner_texts() == ["blind guess 565"]

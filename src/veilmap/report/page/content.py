@@ -110,6 +110,7 @@ class Content:
         ground: the positions; None for a report without any.
         people: by configuration the home errors over people under the strongest attack, then under
             each guess.
+        guesses: rows of the guesses that see no message.
     """
 
     title: str
@@ -123,3 +124,4 @@ class Content:
     made: Made
     ground: Ground | None
     people: tuple[HomeErrors, ...] = ()
+    guesses: Sequence[TrialRow] = ()

@@ -36,6 +36,7 @@ def payload(content: Content, tiles: str | None) -> dict[str, Any]:
         "configurations": [asdict(each) for each in content.configurations],
         "people": [each.figures() for each in content.people],
         "rows": _table(content.rows),
+        "guesses": _table(content.guesses),
         "history": _table(content.history),
         "looks": _looks(content),
         "rmse_constant_db": content.rmse_constant_db,

@@ -5,6 +5,7 @@ function main() {
   const data = {
     ...packed,
     rows: rowsOf(packed.rows),
+    guesses: rowsOf(packed.guesses),
     history: rowsOf(packed.history),
     ground: decodeGround(packed.ground),
   };

@@ -72,7 +72,18 @@ function showFacts(data, selection) {
   const facts = Object.entries(names).map(([name, [label, unit, digits]]) => {
     const figure = spreadOverRuns(own, name);
     const text = figure ? `${spread(figure, digits)} ${unit}` : NONE;
-    return make("div", {}, make("dt", {}, label), make("dd", {}, text));
+    const guesses = guessFacts(data, selection, name, digits);
+    return make("div", {}, make("dt", {}, label), make("dd", {}, text), ...guesses);
   });
   byId("facts").replaceChildren(...facts);
+}
+
+// What the guesses that see no message have of a figure of the attack.
+function guessFacts(data, selection, name, digits) {
+  if (!(name in FIGURES)) return [];
+  return Object.entries(GUESSES).flatMap(([attack, { label }]) => {
+    const figure = spreadOverRuns(ofSelection(data.guesses, { ...selection, attack }), name);
+    const text = `${label.toLowerCase()} ${written(figure?.median, digits)}`;
+    return figure ? [make("dd", { class: "beside" }, text)] : [];
+  });
 }
