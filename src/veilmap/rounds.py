@@ -31,6 +31,8 @@ SPLITS = {
 SplitName = Literal["random", "burst", "session", "day", "block", "chronological"]
 # What else decides how large the groups of a split are.
 _KNOBS = {"burst": ("--burst-gap",), "block": ("--block",)}
+# Of a user with fewer, a single round decides what is found.
+FEWEST_ROUNDS = 3
 # A drive or a walk ends where its phone is silent for longer.
 SESSION_GAP_S = 3600.0
 

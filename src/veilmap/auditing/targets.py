@@ -7,11 +7,10 @@ from math import ceil
 
 from veilmap.auditing.settings import Question
 from veilmap.errors import UserError, shown
+from veilmap.rounds import FEWEST_ROUNDS
 from veilmap.study.prepare import Prepared
 from veilmap.wording import counted, listed
 
-# With fewer, one week decides what is found of a user.
-FEWEST_ROUNDS = 3
 # Two minutes on two cores.
 BUDGET_MS = 240_000.0
 

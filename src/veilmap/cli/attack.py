@@ -19,6 +19,7 @@ from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.metrics.baselines import Reach, is_near, is_no_better
 from veilmap.metrics.scores import LONGEST_WITH_HOURS_S, UNDEFINED, Scores
 from veilmap.model.device import DeviceName, torch_device
+from veilmap.rounds import FEWEST_ROUNDS
 from veilmap.study.attack import attack
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import methods_of
@@ -81,7 +82,8 @@ def attack_(
         method: one or more of the attacks that "veilmap methods" lists, with commas between them;
             those without options here have settings after a colon: search,posterior:home_temper=1.
             With hundreds of rounds dlg takes minutes and heatmap seconds for each.
-        target: the user to find; by default the one with the most points.
+        target: the user to find; by default the one with the most points, of those with at least
+            three rounds.
         secure_aggregation: attack the weighted sum of all users, all that a server sees then; with
             --target, what the sums tell about that user.
         every: attack every Nth round of the user, from the first.
@@ -144,6 +146,8 @@ def _show(run: AttackRun) -> None:
         say("this user does not use the defence")
     if run.unread:
         say(f"skipped, because they cannot read this kind of map: {', '.join(run.unread)}")
+    if len(run.norms) < FEWEST_ROUNDS:
+        say(f"fewer than {FEWEST_ROUNDS} rounds: what is found in so few says little of others")
     if run.truth is None:
         say(f"no ground truth: {run.why_no_truth}")
     stdout.print()

@@ -32,6 +32,7 @@ from veilmap.metrics.scores import Scores, score, true_places
 from veilmap.model.device import DeviceName, torch_device, torch_for
 from veilmap.model.network import Network
 from veilmap.model.threads import one_thread
+from veilmap.rounds import FEWEST_ROUNDS
 from veilmap.streams import stream
 from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import OURS
@@ -349,9 +350,11 @@ def _truth_of(senders: Mapping[int, Sequence[str]], truth: Truth) -> dict[int, L
 def _user(entries: Sequence[Entry], target: str | None, evidence: Evidence) -> str:
     """The target asked for, or the user who measured most; without the truth, who sent most.
 
-    A defence may make the user who measured most send few points.
+    A defence may make the user who measured most send few points. Users who sent in three rounds
+    or more go before the others.
     """
     points = Counter[str]()
+    rounds = Counter(each.user for each in entries)
     for each in entries:
         known = (evidence.truth or {}).get(each.round, {}).get(each.user)
         points[each.user] += each.n if known is None else len(known)
@@ -363,7 +366,8 @@ def _user(entries: Sequence[Entry], target: str | None, evidence: Evidence) -> s
     densest = [user for user, _ in points.most_common()]
     if target is not None and target not in points:
         raise UserError(f"{_why_unseen(target, evidence)}; choose one of: {listed(densest)}")
-    return densest[0] if target is None else target
+    enough = [user for user in densest if rounds[user] >= FEWEST_ROUNDS]
+    return (enough or densest)[0] if target is None else target
 
 
 def _why_unseen(target: str, evidence: Evidence) -> str:

@@ -107,7 +107,7 @@ class Who(NamesMayBeNumbers):
     Attributes:
         method: the attacks to run: our own by name, others as objects or as text such as
             ``mine:depth=3``; one text may name several, with commas between them.
-        target: the user; by default the one with the most points.
+        target: the user; by default the one with the most points, of those with three rounds.
         secure_aggregation: the server sees only the weighted sum of each round. Its figures are
             about all users together; with a target about that user, in the rounds in which the
             user sends.

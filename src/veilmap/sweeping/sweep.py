@@ -14,6 +14,7 @@ from veilmap.files import PRIVATE
 from veilmap.measurements import Measurements
 from veilmap.sources.reader import read
 from veilmap.sweeping.cohort import Cohort, Given
+from veilmap.sweeping.few_rounds import few_rounds
 from veilmap.sweeping.grid import Planned, planned
 from veilmap.sweeping.quick import quick_data, quick_plan, quick_spec
 from veilmap.sweeping.spec import Data, Spec
@@ -51,6 +52,9 @@ class Sweep:
         def begin(trials: int, cached: int) -> None:
             reused = f" ({cached:,} cached)" if cached else ""
             progress.on_message(f"{counted(trials, 'run')}{reused}")
+            # A quick sweep has little data, and says that its figures mean nothing.
+            for text in [] if self._quick else few_rounds(planned_trials, self._measurements):
+                progress.on_message(text)
             progress.on_begin(trials, cached)
 
         def end(trial: Trial, result: TrialResult) -> None:
@@ -61,9 +65,11 @@ class Sweep:
 
         # Pictures are drawn from positions, and rows name the target.
         store = None if out is None else TrialStore(out, PRIVATE)
-        trials = [plan.trial for own in self._plans.values() for plan in own if plan.trial]
+        planned_trials = [plan.trial for own in self._plans.values() for plan in own if plan.trial]
         reporting = replace(progress, on_begin=begin, on_trial=end)
-        results = iter(run_trials(trials, self._measurements, store, jobs, reporting, fresh=fresh))
+        results = iter(
+            run_trials(planned_trials, self._measurements, store, jobs, reporting, fresh=fresh)
+        )
 
         def result_of(plan: Planned) -> TrialResult:
             if plan.trial is None:
