@@ -260,6 +260,10 @@ MISTAKES = {
     "interval": (["train", "campus", "--interval", "1x"], "cannot read the interval '1x'"),
     "epochs": (["train", "campus", "--epochs", "0"], "epochs must be from 1 to 100,000, got 0"),
     "fraction": (["train", "campus", "--epochs", "2.5"], "--epochs must be a whole number"),
+    "half a batch": (
+        ["train", "campus", "--batch-size", "2.5"],
+        "--batch-size must be a whole number or inf, got '2.5'",
+    ),
     "out is a file": (["train", "campus", "--out", __file__], "is a file; choose a folder"),
     "no folder": (["simulate", "campus", "--out", "/proc/x/y.parquet"], "cannot write /proc/x/y"),
     "type": (["train", "campus", "--epochs", "many"], "many"),

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from cyclopts import App, Argument, ArgumentCollection
 from cyclopts.config import Dict
@@ -36,9 +36,20 @@ def _refuse_misread(argument: Argument) -> None:
         # No value at all, for which it would give an empty list.
         if token.implicit_value == () and token.source == "cli":
             raise UserError(f"{argument.name} has no value after it; give one or leave it out")
+        words = _words_beside_a_whole_number(argument.hint)
         # 2.5 epochs, which it would round to 2.
-        if argument.hint in (int, int | None) and not re.fullmatch(r"[+-]?\d+", token.value):
-            raise UserError(f"{argument.name} must be a whole number, got {shown(token.value)}")
+        is_whole = re.fullmatch(r"[+-]?\d+", token.value)
+        if words is not None and not is_whole and token.value not in words:
+            demand = " or ".join(["a whole number", *words])
+            raise UserError(f"{argument.name} must be {demand}, got {shown(token.value)}")
+
+
+def _words_beside_a_whole_number(hint: Any) -> list[str] | None:
+    """The ``all`` of ``int | Literal["all"]``; None where no whole number is wanted."""
+    parts = get_args(hint) or (hint,)
+    if int not in parts or float in parts:
+        return None
+    return [str(word) for part in parts if get_origin(part) is Literal for word in get_args(part)]
 
 
 def flat_settings(path: Path) -> dict[str, Any]:
