@@ -66,7 +66,7 @@ def main() -> None:
     print(given.defence or "no defence")
     print("| attack | messages | P ≤ 50 m | P ≤ 100 m | P ≤ 200 m | median, m |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for (name, view), rows in found.items():
+    for (name, view), rows in sorted(found.items(), key=lambda each: each[0][1] != "single"):
         mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
         shares = [f"{m:.3f} ± {s:.3f}" for m, s in zip(mean[:3], spread[:3], strict=True)]
         print(
@@ -85,20 +85,19 @@ def _errors_m(given, steps, seed):
     seen = list(all_answers(scene, people, seed, lambda count: None))
     homes_m = np.array([each.home_m for each in people])
     trained = [Learned(given.shadows, each, seed + OTHER_WORLD) for each in given.sources]
-    views = _views(header, seen, steps, shadows)
+    views = _views(header, [each.user for each in people], seen, steps, shadows)
     for view, inputs in views.items():
         for attack in (Blind(), *ATTACKS, *trained):
             name = f"learned ({attack.source})" if attack.name == "learned" else attack.name
-            guesses_m = np.array([_guess_m(attack, each) for each in inputs])
+            guesses_m = _guesses_m(attack, inputs)
             yield (name, view), np.hypot(*(guesses_m - homes_m).T)
         if view == "single":
             guesses_m = [_guess_m(Prior(each.density), each) for each in inputs]
             yield ("prior", view), np.hypot(*(np.array(guesses_m) - homes_m).T)
-    for source in () if "learned" in given.without else ("others", "campus"):
-        some = next(each for each in views["single"] if each.observations)
-        _show_training(
-            Learned(given.shadows, source, seed + 1000).trained(some), source, seed, given
-        )
+            yield ("where others live", view), np.hypot(*(_lived_in_m(shadows) - homes_m).T)
+    some = next(each for each in views["single"] if each.observations)
+    for each in trained:
+        _show_training(each.trained(some), each.source, seed, given)
 
 
 def _header(steps):
@@ -109,28 +108,37 @@ def _header(steps):
     return Header(KrigingMap(), known)
 
 
-def _views(header, seen, steps, shadows):
+def _views(header, users, seen, steps, shadows):
     """What the attacker is given of each person: the messages alone, or the sums of all."""
     family = header.map
     total = family.added(AREA, [each.message for own in seen for each in own])[VISITED]
     by_round = sorted((each for own in seen for each in own), key=lambda each: each.round)
-    sums = {each.round: each for each in secure_sum(header, by_round)}
+    sums = list(secure_sum(header, by_round))
     views = {"single": [], "sum": []}
-    for user, own in enumerate(seen):
+    for user, own in zip(users, seen, strict=True):
         k = total - family.added(AREA, [each.message for each in own])[VISITED]
         squares = np.flatnonzero(k)
         centres_m = family.grid(AREA).centres_m(squares)
         density = Density(centres_m, k[squares].astype(float), "the others", oracle=False)
         knows = {"steps": steps, "people": shadows}
         views["single"].append(AttackInput(header, own, density=density, **knows))
-        mine = {each.round for each in own}
-        others = [each for u, them in enumerate(seen) for each in them if u != user]
-        others = sorted((e for e in others if e.round in mine), key=lambda each: each.round)
+        others = (each for each in by_round if each.user != user)
         left = {each.round: each for each in secure_sum(header, others)}
-        views["sum"].append(
-            AttackInput(header, [sums[t] for t in sorted(mine)], others=left, **knows)
-        )
+        views["sum"].append(AttackInput(header, sums, others=left, **knows))
     return views
+
+
+def _lived_in_m(shadows):
+    """The disc of 100 m with most homes of other people: the best that is public of homes."""
+    others_m = np.array([each.home_m for each in shadows])
+    return np.array(find_places(others_m, radius_m=100.0, most=1)[0].xy_m)
+
+
+def _guesses_m(attack, inputs):
+    """One per person; of sums the same for all, unless the attack knows who the others are."""
+    if inputs[0].others and not getattr(attack, "reads_others", False):
+        return np.tile(_guess_m(attack, inputs[0]), (len(inputs), 1))
+    return np.array([_guess_m(attack, each) for each in inputs])
 
 
 def _guess_m(attack, given):

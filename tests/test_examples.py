@@ -75,6 +75,23 @@ def test_precision_compares_every_attack_on_every_update(script, monkeypatch, li
     assert "| FedSGD, η = 1e-7, raw, fresh | " in first
 
 
+def test_homes_are_found_by_every_attack_beside_the_guesses(script, tmp_path):
+    command = ("find_homes.py", "--seeds", "1", "--people", "3", "--shadows", "20")
+    command = (*command, "--sources", "others")
+    out = script(*command, "--defence", "random:num=200", "--plot", tmp_path / "r.png")
+    table = out.partition("| attack | messages |")[2].splitlines()[2:]
+    views = {"single": 0, "sum": 0}
+    for line in table:
+        _, _, view, *shares, median_m, _ = (cell.strip() for cell in line.split("|"))
+        views[view] += 1
+        assert all(0 <= float(share.split(" ± ")[0]) <= 1 for share in shares)
+        assert float(median_m.split(" ± ")[0]) > 0
+    assert views == {"single": 9, "sum": 7}
+    assert "3 people found, 20 learned from, 1 seeds, random:num=200" in out
+    assert "learned from others, seed 0: 4 people set aside" in out
+    assert (tmp_path / "r-others-0.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_sweep_of_broken_phones_is_run_and_judged(capsys, tmp_path):
     """Its broken phones are those of users 2 and 14."""
     crowd = tmp_path / "crowd.parquet"

@@ -114,6 +114,15 @@ def test_a_fifth_is_set_aside_and_says_how_good_the_maps_are():
     assert checked.limits[0].learned == pytest.approx(checked.calibration.hit[0])
 
 
+def test_it_tells_how_far_the_training_is():
+    learned._trained.cache_clear()
+    said, given = [], given_of(scene_of(), person(1), people(20, first=100))
+    Learned(20, "others").attack(replace(given, on_training=lambda *how_far: said.append(how_far)))
+    assert said[0] == (1, 40)
+    assert said[-1] == (40, 40)
+    assert [done for done, _ in said] == sorted(done for done, _ in said)
+
+
 def test_simulated_people_are_public_and_others_are_not():
     assert not Learned().oracle
     assert not Learned().reads_people

@@ -43,6 +43,8 @@ class AttackInput:
             ``reads_steps``; a defence is public.
         people: the other users whose home is known, with what they measured, for an attack that has
             an attribute ``reads_people`` and is an ``oracle``.
+        on_training: an attack that must be trained first calls it with the number of steps that are
+            done, and of how many.
     """
 
     header: Header
@@ -53,6 +55,7 @@ class AttackInput:
     others: Mapping[int, Observation] = field(default_factory=dict)
     steps: Sequence[Step] = ()
     people: Sequence[Person] = ()
+    on_training: Callable[[int, int], None] = lambda done, steps: None
 
 
 class Attack(Named, Protocol):

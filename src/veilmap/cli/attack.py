@@ -108,6 +108,7 @@ def attack_(
     with folder.held(overwrite):
         with progress() as bar:
             job = bar.add_task("attacking", total=None)
+            training = bar.add_task("training", total=None, visible=False)
             result = attack(
                 evidence,
                 settings,
@@ -116,6 +117,9 @@ def attack_(
                 device=device,
                 on_begin=lambda count: bar.update(job, total=count),
                 on_done=lambda count: bar.advance(job, count),
+                on_training=lambda done, steps: bar.update(
+                    training, completed=done, total=steps, visible=done < steps
+                ),
             )
         _show(result)
         pictures: dict[str, bytes] = {}

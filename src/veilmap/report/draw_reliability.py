@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy.stats import binom
 
 from veilmap.canvas import fitted_sheet
@@ -46,13 +46,17 @@ def _draw_curve(axes: Axes, checked: Calibration) -> None:
 def _draw_ranks(axes: Axes, checked: Calibration) -> None:
     """Between the bounds that hold 95 % of the counts of uniform ranks."""
     low, high = binom.interval(_LEVEL, checked.people, 1 / _BINS)
-    axes.axhspan(low, high, color=_BAND, linewidth=0, label=f"{_LEVEL:.0%} if calibrated")
+    axes.axhspan(
+        low, high, color=_BAND, linewidth=0, label=f"{100 * _LEVEL:.0f} % of counts if calibrated"
+    )
     axes.axhline(checked.people / _BINS, color=_IDEAL, linewidth=1, linestyle="--")
     edges = np.linspace(0, 1, _BINS + 1)
     counts, _ = np.histogram(checked.ranks, edges)
     axes.bar(edges[:-1], counts, 1 / _BINS, align="edge", color="#56b4e9", edgecolor="white")
     axes.set(xlim=(0, 1), xlabel="share of the map that is likelier than home")
     axes.set_ylabel("people")
+    axes.set_ylim(0, 1.25 * max(high, counts.max()))  # room for the legend
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     uniform = f"uniform with p = {checked.rank_p:.2f}"
     axes.set_title(f"rank of home, {uniform}", fontsize=9)

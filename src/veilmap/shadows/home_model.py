@@ -1,6 +1,6 @@
 """Scores every candidate square by its features: boosted trees that learn where home is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +59,11 @@ def fitted(
     homes_m: Floats | None,
     examples: Sequence[Example],
     seed: int,
+    on_done: Callable[[int], None],
 ) -> HomeModel:
     """Learn from examples; ``homes_m`` are those of all people, by their numbers, or None.
+
+    ``on_done`` is called with the number of people whose candidates were measured.
 
     Most candidates of a person are far from home and alike. They are drawn with a chance that grows
     with how much they stand out in a feature, Σ |z|³, and weigh its inverse, so that the classifier
@@ -79,6 +82,7 @@ def fitted(
             rows.append(values[chosen])
             labels.append(is_home[chosen])
             weights.append(1 / chance[chosen])
+        on_done(len(example.people))
     classifier = HistGradientBoostingClassifier(
         max_iter=200,
         learning_rate=0.06,

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -83,7 +83,8 @@ class Learned(Checked):
                 "learned with source=others learns from the run's other users and got none with a "
                 "home; give the measurements, or leave source out for simulated people"
             )
-        return _trained(_Lesson(scene, self, _fingerprint(scene, people), people))
+        lesson = _Lesson(scene, self, _fingerprint(scene, people), people, given.on_training)
+        return _trained(lesson)
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class _Lesson:
     how: Learned
     fingerprint: str
     others: tuple[Person, ...] = field(compare=False)
+    on_training: Callable[[int, int], None] = field(compare=False)
 
 
 @lru_cache(maxsize=KEPT)
@@ -105,7 +107,10 @@ def _trained(lesson: _Lesson) -> Trained:
         known = scene.header.side_knowledge
         drawn = campus_people(known.area, known.interval_s, scene.rounds, how.people, how.seed)
         people = tuple(drawn)
-    return train_attacker(scene, people, how.seed, knows_homes=how.source == "others")
+    knows_homes = how.source == "others"
+    return train_attacker(
+        scene, people, how.seed, knows_homes=knows_homes, on_training=lesson.on_training
+    )
 
 
 def _fingerprint(scene: Scene, people: Sequence[Person]) -> str:

@@ -39,7 +39,7 @@ def train_attacker(
     seed: int,
     *,
     knows_homes: bool,
-    on_done: Callable[[int], None] = lambda people: None,
+    on_training: Callable[[int, int], None] = lambda done, steps: None,
 ) -> Trained:
     """Learn where home is from people whose phones run in the scene.
 
@@ -48,7 +48,7 @@ def train_attacker(
         people: the shadows.
         seed: of the random streams of their phones and of the sampling of candidates.
         knows_homes: whether where people live is a feature: they must live where the target does.
-        on_done: called with the number of people whose phones have answered.
+        on_training: called with the number of steps that are done, and of how many.
 
     Raises:
         UserError: there are too few people, or nothing measures messages of this map.
@@ -59,6 +59,7 @@ def train_attacker(
             f"no features read messages of the map {scene.header.map.name}; register some, as "
             "docs/extending.md shows, or leave learned out of --method"
         )
+    on_done = _Steps(on_training, 2 * len(people)).more
     seen = list(examples(scene, people, seed, on_done))
     heard = sum(len(each.people) for each in seen)
     if heard < FEWEST_PEOPLE:
@@ -70,8 +71,22 @@ def train_attacker(
     candidates_m = candidates_of(scene)
     aside = [] if scene.is_sum else seen[::SET_ASIDE]
     learned_from = seen if scene.is_sum else [e for i, e in enumerate(seen) if i % SET_ASIDE]
-    model = fitted(features, candidates_m, homes_m, learned_from, seed)
-    return _checked(model, aside) if aside else Trained(model, None, ())
+    model = fitted(features, candidates_m, homes_m, learned_from, seed, on_done)
+    trained = _checked(model, aside) if aside else Trained(model, None, ())
+    on_training(2 * len(people), 2 * len(people))
+    return trained
+
+
+class _Steps:
+    """Counts two per person: the phone has answered, the candidates were measured."""
+
+    def __init__(self, on_training: Callable[[int, int], None], steps: int) -> None:
+        self._on_training, self._steps, self._done = on_training, steps, 0
+
+    def more(self, people: int) -> None:
+        """So many more."""
+        self._done += people
+        self._on_training(self._done, self._steps)
 
 
 def candidates_of(scene: Scene) -> Floats:

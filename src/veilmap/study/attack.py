@@ -62,6 +62,7 @@ def attack(
     device: DeviceName = "cpu",
     on_begin: Callable[[int], None] = lambda attacks: None,
     on_done: Callable[[int], None] = lambda attacks: None,
+    on_training: Callable[[int, int], None] = lambda done, steps: None,
     **keywords: Any,
 ) -> AttackRun:
     """Find where a user was from what the server saw.
@@ -82,6 +83,7 @@ def attack(
         device: where attacks are computed; the results are the same to rounding.
         on_begin: called with the number of attacks on single updates.
         on_done: called with the number that have finished since its last call.
+        on_training: called while an attack is trained, with the steps done, and of how many.
         **keywords: single settings by name, instead of ``settings``.
 
     Raises:
@@ -100,7 +102,7 @@ def attack(
         evidence = open_evidence(path, data, cell, timezone, map)
     # One thread: the products are small, and bits must not depend on the number of cores.
     with nullcontext() if folder is None else folder.held(overwrite), one_thread():
-        run = _attack(evidence, settings, keep_path, theory, device, on_begin, on_done)
+        run = _attack(evidence, settings, keep_path, theory, device, on_begin, on_done, on_training)
         if folder is not None:
             folder.write(run)
     return run
@@ -168,6 +170,7 @@ def _attack(
     device: DeviceName,
     on_begin: Callable[[int], None],
     on_done: Callable[[int], None],
+    on_training: Callable[[int, int], None],
 ) -> AttackRun:
     """Attack the target's updates with all methods that can read the map family."""
     header, target = evidence.updates.header, _target(evidence, settings.who)
@@ -203,7 +206,7 @@ def _attack(
             is_known = not target.summed or getattr(method, "reads_others", False)
             density = guesses.density if is_known else None
             given = AttackInput(
-                header, chunk, on_done, device, density, others, steps=steps, people=people
+                header, chunk, on_done, device, density, others, steps, people, on_training
             )
             every[name] += attacked(method, name, given)
         for name, guess in guesses.attacks.items():

@@ -156,7 +156,6 @@ def nearest_by_direction_m(centres_m: Floats, visited_m: Floats) -> Floats:
         distance_m = np.hypot(away_m[..., 0], away_m[..., 1])
         turn = np.arctan2(away_m[..., 1], away_m[..., 0]) / (2 * np.pi) % 1
         sector = np.minimum((turn * SECTORS).astype(np.int64), SECTORS - 1)
-        for number in range(SECTORS):
-            nearest = np.where(sector == number, distance_m, inf).min(axis=1)
-            found[start : start + BLOCK, number] = nearest
+        rows = np.arange(start, start + len(sector))[:, None]
+        np.minimum.at(found, (rows, sector), distance_m)
     return found
