@@ -72,8 +72,8 @@ def test_the_same_seed_gives_the_same_bits():
 def test_it_is_trained_once_for_all_targets_of_a_run_and_again_for_another_defence():
     learned._trained.cache_clear()
     for scene in (scene_of(), scene_of(), scene_of(steps=(Away(),))):
-        for number in (1, 2):
-            Learned(20, "others").attack(given_of(scene, person(number)))
+        for rounds in (3, 4):
+            Learned(20, "others").attack(given_of(scene, person(rounds, rounds)))
     assert learned._trained.cache_info().misses == 2
     # Other people under the same names are other people.
     same_names = tuple(replace(each, home_m=each.home_m + 1) for each in OTHERS)

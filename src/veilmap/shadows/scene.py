@@ -12,6 +12,8 @@ from veilmap.federation.plan import Plan
 from veilmap.federation.side_knowledge import Header
 from veilmap.local_data import LocalData
 
+FEWEST_ROUNDS = 16
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -20,7 +22,8 @@ class Scene:
     Attributes:
         header: the map and the side knowledge.
         steps: of the defence that the attacked phone takes.
-        rounds: the number of the last round that is attacked, from the first.
+        rounds: about how many lie between the first and the last that are attacked: a power of
+            two, so that the targets of one run are of one scene.
         is_sum: whether only sums of all phones are seen.
         knows_density: whether the attacker knows where people in general are.
         states: of the server, round by round; none of maps whose messages do not depend on it.
@@ -40,7 +43,8 @@ class Scene:
         numbers = [each.round for each in seen]
         states = () if isinstance(header.map, Additive) else tuple(each.state for each in seen)
         is_sum = seen[0].user == SUM
-        rounds = max(numbers) - min(numbers) + 1
+        span = max(numbers) - min(numbers) + 1
+        rounds = max(2 ** (span - 1).bit_length(), FEWEST_ROUNDS)
         return cls(header, tuple(steps), rounds, is_sum, given.density is not None, states)
 
     def plan(self, seed: int, public: dict[str, LocalData]) -> Plan:

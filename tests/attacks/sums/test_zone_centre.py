@@ -7,7 +7,14 @@ from tests.attacks.sums.making import batch_at, given_of, header_of, heaviest_m,
 from tests.maps.walks import make_plan
 from veilmap.area import Area
 from veilmap.attacks.sums.posterior import Posterior
-from veilmap.attacks.sums.zone_centre import RADII_M, Zone, ZoneCentre, zones_of
+from veilmap.attacks.sums.zone_centre import (
+    RADII_M,
+    SECTORS,
+    Zone,
+    ZoneCentre,
+    nearest_by_direction_m,
+    zones_of,
+)
 from veilmap.defences.defence import Defence
 from veilmap.defences.step import Turn
 from veilmap.errors import UserError
@@ -80,6 +87,27 @@ def test_no_visited_square_lies_wholly_in_the_disc_of_a_possible_centre():
     away_m = np.hypot(*(xy_m - visited).T)
     assert (chances[away_m < 300 - 36 - 100] == 0).all()
     assert (chances[(away_m > 300) & (away_m < 350)] > 0).all()
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_the_nearest_visit_in_each_direction_is_that_of_all_pairs(more):
+    plan = make_plan(Area(0.0, 0.0, 300.0, 200.0), square_m=25.0)
+    visited = np.random.default_rng(3).uniform((0, 0), (300, 200), (12, 2))
+    history = history_of(plan, [visited])
+    grid = history.grid
+    rows, columns = np.arange(-more, grid.rows + more), np.arange(-more, grid.columns + more)
+    found = nearest_by_direction_m(history, more).reshape(len(rows), len(columns), SECTORS)
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            away_m = history.centres_m - (25 * column + 12.5, 25 * row + 12.5)
+            turn = np.degrees(np.arctan2(away_m[:, 1], away_m[:, 0])) % 360
+            for sector in range(SECTORS):
+                # Visits at the border of two directions may count for either.
+                inside = (turn > 30 * sector + 1e-6) & (turn < 30 * sector + 30 - 1e-6)
+                touching = (turn > 30 * sector - 1e-6) & (turn < 30 * sector + 30 + 1e-6)
+                away = np.hypot(*away_m.T)
+                assert found[i, j, sector] <= away[inside].min(initial=np.inf) + 1e-3
+                assert found[i, j, sector] >= away[touching].min(initial=np.inf) - 1e-3
 
 
 def test_the_radius_is_the_one_that_the_run_declares():

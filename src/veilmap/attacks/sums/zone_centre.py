@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
@@ -15,7 +16,6 @@ from veilmap.attacks.sums.posterior import cloud_of
 from veilmap.errors import Checked, UserError, out_of_range
 from veilmap.federation.side_knowledge import Header, SideKnowledge
 from veilmap.notation import name_and_values
-from veilmap.square_grid import SquareGrid
 
 # Radii of zones in metres where the run declares none; the guard is then half the radius.
 RADII_M = (100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 600.0)
@@ -23,8 +23,6 @@ GUARD_SHARE = 0.5
 SECTORS = 12
 # A visit that has nothing to do with the border lies anywhere up to here.
 FAR_M = 1000.0
-# Candidate centres at once: each is compared with every visited square.
-BLOCK = 256
 ROUNDING = 1e-9
 
 
@@ -95,7 +93,7 @@ class ZoneCentre(Checked):
         """The posterior of home over all squares, which sums to 1; the density if no zone fits."""
         grid = history.grid
         more = int(max(zone.home_within_m for zone in zones) / grid.side_m) + 1
-        nearest_m = nearest_by_direction_m(_candidates_m(grid, more), history.centres_m)
+        nearest_m = nearest_by_direction_m(history, more)
         logs = np.array([self._log_likelihood(history, nearest_m, zone) for zone in zones])
         if not np.isfinite(logs).any():
             return density
@@ -129,14 +127,6 @@ def zones_of(known: SideKnowledge) -> tuple[Zone, ...]:
     return tuple(Zone(radius_m, GUARD_SHARE * radius_m) for radius_m in RADII_M)
 
 
-def _candidates_m(grid: SquareGrid, more: int) -> Floats:
-    """The squares' centres, and so many rows and columns outside the area."""
-    rows, columns = np.arange(-more, grid.rows + more), np.arange(-more, grid.columns + more)
-    x_m = grid.x_min_m + (columns + 0.5) * grid.side_m
-    y_m = grid.y_min_m + (rows + 0.5) * grid.side_m
-    return np.stack(np.meshgrid(x_m, y_m), axis=-1).reshape(-1, 2)
-
-
 def _near_home(chances: Floats, within: float, more: int) -> Floats:
     """For every square as home the mean chance of the centres within so many squares of it."""
     from scipy.signal import fftconvolve  # takes long to load
@@ -148,14 +138,30 @@ def _near_home(chances: Floats, within: float, more: int) -> Floats:
     return np.where(summed > ROUNDING * summed.max(), summed, 0)
 
 
-def nearest_by_direction_m(centres_m: Floats, visited_m: Floats) -> Floats:
-    """Of each centre the distance to the nearest visited square in every direction, or infinity."""
-    found = np.full((len(centres_m), SECTORS), inf)
-    for start in range(0, len(centres_m), BLOCK):
-        away_m = visited_m[None] - centres_m[start : start + BLOCK, None]
-        distance_m = np.hypot(away_m[..., 0], away_m[..., 1])
-        turn = np.arctan2(away_m[..., 1], away_m[..., 0]) / (2 * np.pi) % 1
-        sector = np.minimum((turn * SECTORS).astype(np.int64), SECTORS - 1)
-        rows = np.arange(start, start + len(sector))[:, None]
-        np.minimum.at(found, (rows, sector), distance_m)
-    return found
+def nearest_by_direction_m(history: History, more: int = 0) -> Floats:
+    """Of every square's centre the distance to the nearest visit in each direction, or infinity.
+
+    Also of as many rows and columns beyond the grid as ``more``; one row per centre. Centres and
+    visits are on one lattice, so that what a visit means for all centres is a window of a table.
+    """
+    grid = history.grid
+    rows, columns = grid.rows + 2 * more, grid.columns + 2 * more
+    table_m = _by_direction_m(grid.rows + more, grid.columns + more, grid.side_m)
+    found = np.full((SECTORS, rows, columns), inf, np.float32)
+    for row, column in zip(*np.divmod(history.squares, grid.columns), strict=True):
+        # The centre at the south-western corner of the table lies north-east of the visit.
+        south, west = grid.rows - 1 - row, grid.columns - 1 - column
+        window_m = table_m[:, south : south + rows, west : west + columns]
+        np.minimum(found, window_m, out=found)
+    return found.reshape(SECTORS, -1).T.astype(np.float64)
+
+
+def _by_direction_m(reach_rows: int, reach_columns: int, side_m: float) -> NDArray[np.float32]:
+    """How far a visit in the middle is from every centre, in its direction; else infinity."""
+    north = -np.arange(-reach_rows + 1, reach_rows)[:, None]
+    east = -np.arange(-reach_columns + 1, reach_columns)
+    distance_m = side_m * np.hypot(north, east)
+    turn = np.arctan2(north, east) / (2 * np.pi) % 1
+    sector = np.minimum((turn * SECTORS).astype(np.int64), SECTORS - 1)
+    every = np.arange(SECTORS)[:, None, None]
+    return np.where(sector == every, distance_m, inf).astype(np.float32)
