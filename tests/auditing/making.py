@@ -23,9 +23,9 @@ from veilmap.metrics.spread import Spread, Strongest
 TINY = {
     "method": ("search", "first_layer"),
     "interval": "1d",
-    "hidden": (8,),
-    "activations": ("relu",),
-    "dropout": (0.0,),
+    "hidden": (8, 6),
+    "activations": ("relu", "sigmoid"),
+    "dropout": (0.0, 0.0),
     "seeds": 2,
     "configurations": ("fedavg", "fedavg + farthest:eps_m=50,num=5"),
 }

@@ -159,12 +159,19 @@ def _rounded(xy_m: np.ndarray) -> tuple[float, ...]:
     return tuple(round(float(value), 2) for value in xy_m)
 
 
-def of_reproduction(folder: Path) -> Figures:
-    """Rows, and what became of each claim."""
+def of_reproduction(folder: Path, attacks: Sequence[str]) -> Figures:
+    """Rows, and what became of each claim, under the attacks that there were on that day."""
     content = _json(folder / "results.json")
+    claims = [
+        {
+            **claim,
+            "under": {name: claim["under"][name] for name in claim["under"] if name in attacks},
+        }
+        for claim in content["claims"]
+    ]
     return {
-        "rows": columns(content["rows"]),
-        "claims": columns(_flat(claim) for claim in content["claims"]),
+        "rows": columns(row for row in content["rows"] if row["attack"] in (*attacks, "none")),
+        "claims": columns(map(_flat, claims)),
     }
 
 

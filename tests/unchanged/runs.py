@@ -107,6 +107,7 @@ ATTACKED: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 AUDIT: dict[str, Any] = {
+    "method": ALL_METHODS,
     "cell": "a",
     "interval": "1w",
     "hidden": (8, 6),
@@ -161,7 +162,7 @@ def sweep(work: Workshop, name: str) -> Figures:
 def reproduce(work: Workshop, name: str) -> Figures:
     out = work.folder / "reproduce"
     veilmap.reproduce([name], data=work.data, cell="a", out=out, quick=True, jobs=1)
-    return figures.of_reproduction(out)
+    return figures.of_reproduction(out, ALL_METHODS)
 
 
 KINDS: dict[str, tuple[Callable[[Workshop, str], Figures], tuple[str, ...]]] = {

@@ -7,6 +7,7 @@ from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.prior import Prior
+from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.sums.differencing import Differencing
 from veilmap.attacks.sums.frequency import Frequency
 from veilmap.attacks.sums.medoid import Medoid
@@ -19,6 +20,7 @@ ATTACKS: dict[str, type[Attack]] = {
     "search": Search,
     "first_layer": FirstLayer,
     "heatmap": Heatmap,
+    "rows": Rows,
     "squares": Squares,
     "frequency": Frequency,
     "medoid": Medoid,

@@ -81,6 +81,16 @@ def factors(network: Network, blocks: Blocks, x: Tensor) -> Factors:
     return Factors(tuple(inputs), tuple(reversed(errors)), signal[..., 0])
 
 
+def activate(name: ActivationName, z: Tensor) -> Tensor:
+    """a(z) of a layer's activation."""
+    return _FORWARD[name](z)
+
+
+def slopes(name: ActivationName, h: Tensor) -> Tensor:
+    """a'(z) of a layer's activation, from its output h = a(z)."""
+    return _SLOPE[name](h)
+
+
 def _folding(matrix: Tensor) -> Tensor:
     """Without its leading axis if all updates share it, so that torch makes a single product."""
     return matrix[0] if len(matrix) == 1 else matrix

@@ -14,6 +14,7 @@ COSTS_MS: Mapping[str, float] = {
     "search": 15.0,
     "first_layer": 1.0,
     "heatmap": 180.0,
+    "rows": 180.0,
     "squares": 1.0,
     "frequency": 1.0,
     "medoid": 1.0,

@@ -11,8 +11,8 @@ from veilmap.rounds import FEWEST_ROUNDS
 from veilmap.study.prepare import Prepared
 from veilmap.wording import counted, listed
 
-# Two minutes on two cores.
-BUDGET_MS = 240_000.0
+# Three minutes on two cores.
+BUDGET_MS = 360_000.0
 
 
 @dataclass(frozen=True)

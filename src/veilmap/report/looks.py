@@ -42,6 +42,7 @@ _ATTACKS = {
     "search": Look("#e69f00", "#e69f00", "s"),
     "first_layer": Look("#009e73", "#009e73", "^"),
     "heatmap": Look("#cc79a7", "#cc79a7", "D"),
+    "rows": Look("#117733", "#4fae6c", "d"),
     "squares": Look("#999999", "#999999", "v"),
     "frequency": Look("#56b4e9", "#56b4e9", "P"),
     "medoid": Look("#8b5a2b", "#c89b6a", "X"),

@@ -19,7 +19,7 @@ from veilmap.reproduction.board import (
 )
 from veilmap.wording import counted
 
-ATTACKS = ("search", "first_layer", "heatmap")
+ATTACKS = ("search", "first_layer", "heatmap", "rows")
 # What has a meaning in Markdown, in GitHub's tables and mathematics, or in HTML.
 _MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|#~$&!{}])")
 

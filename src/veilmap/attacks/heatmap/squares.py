@@ -47,13 +47,22 @@ class Squares:
     @property
     def xy_m(self) -> Tensor:
         """The centres; those outside the area are moved to its edge."""
+        return self.points_m((0.5, 0.5))
+
+    def points_m(self, across: tuple[float, float]) -> Tensor:
+        """A point of each square, from its lower left (0, 0) to its upper right corner (1, 1)."""
         corner = self.index.new_tensor([self.area.x_min_m, self.area.y_min_m], dtype=torch.float64)
         end = corner.new_tensor([self.area.x_max_m, self.area.y_max_m])
-        return torch.minimum(corner + (self.index.double() + 0.5) * self.side_m, end)
+        return torch.minimum(corner + (self.index + corner.new_tensor(across)) * self.side_m, end)
 
     def keep(self, some: Tensor) -> "Squares":
         """Only those of some updates, by number."""
         return replace(self, index=of_updates(self.index, some), real=of_updates(self.real, some))
+
+    def where(self, chosen: Tensor) -> "Squares":
+        """The chosen squares (updates, squares) of each update."""
+        order = to_front(chosen)
+        return replace(self, index=pick(self.index, order), real=chosen.gather(1, order))
 
     def split(self, chosen: Tensor) -> "Squares":
         """The quarters of the chosen squares (updates, squares) and of their neighbours."""

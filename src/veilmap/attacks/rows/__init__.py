@@ -1,0 +1,1 @@
+"""Where the user was, from the covariance of the rows of the second layer's update."""
