@@ -9,7 +9,7 @@ from veilmap.attacks.sums.history import Floats
 from veilmap.shadows.home_map import HomeMap
 
 WITHIN_M = (50.0, 100.0, 200.0)
-SHARPNESS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+SHARPNESS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 BINS = 5
 
 

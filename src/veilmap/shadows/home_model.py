@@ -16,7 +16,7 @@ from veilmap.shadows.home_map import HomeMap
 from veilmap.streams import stream
 
 # A candidate counts as home within this distance, or if it is the nearest of all.
-IS_HOME_M = 40.0
+IS_HOME_M = 20.0
 # Candidates of one person to learn from: those that stand out in a feature, and any others.
 STANDING_OUT, ANY = 80.0, 100.0
 # Where the shadows live, as a density of this width.
