@@ -42,6 +42,7 @@ from veilmap.shadows.learned import Learned
 from veilmap.shadows.scene import Scene
 from veilmap.strategy import as_text
 from veilmap.study.step_notation import parts_of, step_of
+from veilmap.wording import counted
 
 AREA = Area(-950.0, -790.0, 950.0, 790.0)
 OTHER_WORLD = 1000  # added to a seed for people of another campus
@@ -60,7 +61,8 @@ def main() -> None:
                 shares = [(errors_m <= r).mean() for r in WITHIN_M]
                 found.setdefault(key, []).append([*shares, np.median(errors_m)])
     print(
-        f"\n{given.people} people found, {given.shadows} learned from, {given.seeds} seeds, ",
+        f"\n{given.people} people found, {given.shadows} learned from, "
+        f"{counted(given.seeds, 'seed')}, ",
         end="",
     )
     print(given.defence or "no defence")

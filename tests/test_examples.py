@@ -87,7 +87,7 @@ def test_homes_are_found_by_every_attack_beside_the_guesses(script, tmp_path):
         assert all(0 <= float(share.split(" ± ")[0]) <= 1 for share in shares)
         assert float(median_m.split(" ± ")[0]) > 0
     assert views == {"single": 9, "sum": 7}
-    assert "3 people found, 20 learned from, 1 seeds, random:num=200" in out
+    assert "3 people found, 20 learned from, 1 seed, random:num=200" in out
     assert "learned from others, seed 0: 4 people set aside" in out
     assert (tmp_path / "r-others-0.png").read_bytes().startswith(b"\x89PNG")
 
