@@ -22,6 +22,7 @@ from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.squares import Squares
 from veilmap.attacks.reconstruction import Outcome
+from veilmap.attacks.rows import places
 from veilmap.attacks.rows.places import explained
 from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.rows.silence import possible
@@ -97,6 +98,24 @@ def test_several_updates_at_once_are_those_of_each():
     for found, one in zip(together, Rows().attack(AttackInput(header, seen)), strict=True):
         np.testing.assert_allclose(found.cloud.mean_m, one.cloud.mean_m, atol=2.0)
         assert found.cosine == pytest.approx(one.cosine, abs=1e-3)
+
+
+def test_updates_that_do_not_fit_the_memory_together_are_halved(monkeypatch):
+    header = make_header(NETWORK)
+    seen = [observe(header, resting(60, seed=t), t=t) for t in range(3)]
+    at_one_go, sizes = places._at_one_go, []
+
+    def crowded(rows, header, observations, device):
+        sizes.append(len(observations))
+        if len(observations) > 1:
+            raise torch.OutOfMemoryError("no memory")
+        return at_one_go(rows, header, observations, device)
+
+    monkeypatch.setattr(places, "_at_once", lambda header, device: 3)
+    monkeypatch.setattr(places, "_at_one_go", crowded)
+    found = Rows(grid_cells=60).attack(AttackInput(header, seen))
+    assert [each.round for each in found] == [0, 1, 2]
+    assert sizes == [3, 1, 2, 1, 1]
 
 
 def test_squares_with_points_are_never_ruled_out_by_silent_units():

@@ -104,8 +104,11 @@ class Parts:
     def gram(self, inverse: Tensor) -> Tensor:
         """tr(C⁻¹ B_a C⁻¹ B_b) of all pairs of parts, (updates, parts, parts)."""
         turned = self.ranks @ inverse[:, None]
-        pairs = [turned[:, t, None] @ self.ranks.mT for t in range(turned.shape[1])]
-        ranked = torch.stack(pairs).square().sum((0, 2))
+        # One after the other: on a GPU these are most of the memory.
+        pairs = [(one, other) for one in turned.unbind(1) for other in self.ranks.unbind(1)]
+        ranked = turned.new_zeros(len(turned), turned.shape[2], turned.shape[2])
+        for one, other in pairs:
+            ranked += (one @ other.mT).square_()
         by_column = turned.square().sum(1)
         squared = inverse.square()
         with_squares = by_column @ self.diagonals.mT

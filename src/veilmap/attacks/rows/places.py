@@ -55,13 +55,28 @@ def _at_once(header: Header, device: torch.device) -> int:
     """How many updates fit the memory; on the CPU one, which stays in the caches."""
     if device.type == "cpu":
         return 1
-    width, size = header.network.hidden[0], header.network.size
-    numbers = 6 * _PARTS**2 + 6 * _PARTS * width + 3 * size
+    # Mostly pairs of parts: their matrix, and temporaries while it is made.
+    numbers = 15 * _PARTS**2 + 3 * header.network.size
     return max(int(_FILLED * free_bytes(device) / (8 * numbers)), 1)
 
 
-@torch.inference_mode()
 def _reconstructions(
+    rows: Rows, header: Header, observations: Sequence[Observation], device: torch.device
+) -> list[Reconstruction]:
+    """All at once, or in halves if their squares are so many that they do not fit the memory."""
+    try:
+        return _at_one_go(rows, header, observations, device)
+    except torch.OutOfMemoryError:
+        if len(observations) == 1:
+            raise
+    # Outside the handler, because the error keeps tensors alive.
+    middle = len(observations) // 2
+    parts = observations[:middle], observations[middle:]
+    return [each for part in parts for each in _reconstructions(rows, header, part, device)]
+
+
+@torch.inference_mode()
+def _at_one_go(
     rows: Rows, header: Header, observations: Sequence[Observation], device: torch.device
 ) -> list[Reconstruction]:
     before = time.perf_counter()
