@@ -21,6 +21,18 @@ class Nothing:
         return (batch if turn.round % 2 == 0 else batch.take(np.arange(0))), {}
 
 
+@dataclass(frozen=True)
+class Counting:
+    """Keep as many points as the phone has learned from."""
+
+    learns_from = "past"
+    name = "counting"
+
+    def learn(self, people, turn):
+        ((_, data),) = people.items()
+        return RandomPoints(num=max(len(data) // 10, 1)), {}
+
+
 def federated(scene, who, seed):
     """What a server sees of one phone in a real run."""
     seen = Recorder()
@@ -30,7 +42,7 @@ def federated(scene, who, seed):
     return seen.observations
 
 
-@pytest.mark.parametrize("steps", [(), (RandomPoints(num=20),), (Away(),)])
+@pytest.mark.parametrize("steps", [(), (RandomPoints(num=20),), (Away(),), (Counting(),)])
 def test_a_shadow_sends_what_the_phone_of_a_run_sends_to_the_bit(steps):
     scene, who = scene_of(steps=steps), person(1)
     own_and_real = zip(
