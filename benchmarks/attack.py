@@ -65,7 +65,7 @@ def _least(ratios: Iterable[float | None]) -> float | None:
 
 
 def _one_update(name: str, quick: bool) -> dict:
-    header, (observation,) = observe(name)
+    header, (observation,) = observe(SETTINGS[name])
     known = header.side_knowledge
     starts_m = RandomStarts(count=STARTS).points(known.area, observation.round, None)
     starts = known.scaler.finely(starts_m)

@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 from command import main
-from observations import observe
+from observations import MANY_STEPS, SETTINGS, observe
 from table import duration, show_table, times
 from timing import in_turn, once
 
@@ -30,6 +30,7 @@ from veilmap.attacks.gradient_matching.starts import RandomStarts
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.leak import leaked_gradient
+from veilmap.attacks.rows.rows import Rows
 
 PRECISIONS = {"double": torch.float64, "single": torch.float32}
 
@@ -37,8 +38,9 @@ PRECISIONS = {"double": torch.float64, "single": torch.float32}
 def measure(quick: bool) -> dict:
     """Seconds of each attack, and of an iteration by each way."""
     torch.set_num_threads(1)
-    header, observations = observe("FedSGD, raw labels", count=4)
-    fedavg_header, fedavg = observe("FedAvg, B = 20, E = 5, η = 1e-5")
+    header, observations = observe(SETTINGS["FedSGD, raw labels"], count=4)
+    fedavg_header, fedavg = observe(SETTINGS["FedAvg, B = 20, E = 5, η = 1e-5"])
+    fast_header, fast = observe(MANY_STEPS, count=4)
     gradient = leaked_gradient(observations[0])
     matching = Matching.of(header.network, [observations[0].weights_before], [gradient])
     repeats = 1 if quick else 5
@@ -52,6 +54,8 @@ def measure(quick: bool) -> dict:
             "heatmap_fedavg_s": _median_s(
                 lambda: Heatmap().attack(AttackInput(fedavg_header, fedavg)), repeats
             ),
+            "rows_s": _median_s(lambda: Rows().attack(AttackInput(fast_header, fast)), repeats)
+            / len(fast),
             **_many(header, observations, 50 if quick else 1000),
         },
         "iterations": {
@@ -128,6 +132,7 @@ def show(figures: dict) -> None:
             ("Heatmap(grid_cells=2500)", duration(found["heatmap_s"])),
             ("the same, each further update", duration(found["heatmap_again_s"])),
             ("Heatmap() of a FedAvg update", duration(found["heatmap_fedavg_s"])),
+            ("Rows of a FedAvg update, η = 1e-3", duration(found["rows_s"])),
             (f"Search, each of {many:,} updates", duration(found["search_each_s"])),
             (f"Dlg, each of {many:,} starts, 300 iterations", duration(found["dlg_each_s"])),
         ],

@@ -15,13 +15,13 @@ SETTINGS = {
     "FedAvg, B = 20, E = 5, η = 1e-5": FEDAVG | {"label_offset_dbm": "none"},
     "FedSGD, centred labels": FEDSGD | {"label_offset_dbm": "mean"},
 }
+# Where gradient matching fails.
+MANY_STEPS = FEDAVG | {"learning_rate": 1e-3, "label_offset_dbm": "none"}
 
 
-def observe(name: str, count: int = 1) -> tuple[Header, list[Observation]]:
+def observe(settings: dict, count: int = 1) -> tuple[Header, list[Observation]]:
     """The header, and the largest updates of the first weeks, all from the fresh weights."""
-    prepared = prepare(
-        veilmap.read("campus"), RunSettings.of(map="network", interval="1w", **SETTINGS[name])
-    )
+    prepared = prepare(veilmap.read("campus"), RunSettings.of(interval="1w", **settings))
     weights = prepared.plan.network.initialise(prepared.plan.seed)
     chosen = [(this, user) for this in prepared.rounds[:4] for user in this.data]
     chosen.sort(key=lambda each: (each[0].number != 1, -len(each[0].data[each[1]])))

@@ -106,6 +106,17 @@ def test_the_sweep_of_broken_phones_is_run_and_judged(capsys, tmp_path):
     assert "failed" not in out
 
 
+def test_the_sweep_of_many_local_steps_compares_its_attacks(capsys, tmp_path):
+    out, _ = run(
+        capsys, "sweep", EXAMPLES / "second_layer.toml", "--quick", "--jobs", "1",
+        "--out", tmp_path / "sweep",
+    )  # fmt: skip
+    assert "3 runs" in out
+    assert "failed" not in out
+    rows = pl.read_parquet(tmp_path / "sweep" / "rows.parquet")
+    assert set(rows["attack"]) == {"search", "first_layer", "heatmap", "rows"}
+
+
 def test_squares_of_a_sum_are_counted_by_the_nodes_in_it(script):
     out = script("squares_in_a_sum.py", "--users", "6", "--days", "2")
     heading, *lines = out.splitlines()
