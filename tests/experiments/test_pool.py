@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from joblib.parallel import ThreadingBackend, get_active_backend
 
 from tests.conftest import make_measurements
-from veilmap.experiments.pool import BATCH_PER_JOB, all_jobs, run_all
+from veilmap.experiments.pool import BATCH_PER_JOB, _lost_work_ignored, all_jobs, run_all
 
 pytestmark = pytest.mark.processes
 
@@ -137,6 +137,21 @@ def test_closing_ends_our_workers(tmp_path):
         assert our_workers()
     assert our_workers() == []
     assert len(list(tmp_path.iterdir())) <= 3
+
+
+def test_only_lokys_thread_may_look_for_work_that_was_thrown_away(monkeypatch):
+    said = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: said.append(args.thread.name))
+    with _lost_work_ignored():
+        for name, work in (
+            ("ExecutorManagerThread", {}),
+            ("ours", {}),
+            ("ExecutorManagerThread", []),
+        ):
+            thread = threading.Thread(target=work.__getitem__, args=(45,), name=name)
+            thread.start()
+            thread.join()
+    assert said == ["ours", "ExecutorManagerThread"]
 
 
 def test_closing_stops_dask_and_leaves_it_usable(dask, tmp_path):

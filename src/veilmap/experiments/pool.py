@@ -95,7 +95,7 @@ def _one_by_one(calls: Calls, jobs: int, is_ours: bool) -> Finished:
         for done in running:  # noqa: UP028
             yield done
     except BaseException:  # also GeneratorExit and the user's interrupt
-        with _no_interrupt():
+        with _no_interrupt(), _lost_work_ignored():
             with warnings.catch_warnings():
                 # That work is thrown away is what was asked for.
                 warnings.filterwarnings("ignore", ".*tasks", UserWarning)
@@ -141,6 +141,23 @@ def _no_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _lost_work_ignored() -> Iterator[None]:
+    """Loky throws waiting work away, and its thread may look for it once more before it ends."""
+    before = threading.excepthook
+
+    def said(args: threading.ExceptHookArgs) -> None:
+        is_lokys = args.thread is not None and args.thread.name == "ExecutorManagerThread"
+        if not (is_lokys and args.exc_type is KeyError):
+            before(args)
+
+    threading.excepthook = said
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _deaf(
