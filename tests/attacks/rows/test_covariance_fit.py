@@ -104,6 +104,16 @@ def test_no_step_of_scoring_makes_the_likelihood_worse():
         worst = now
 
 
+def test_a_covariance_that_rounding_ruins_is_no_error():
+    """One part is 1e30 times the floor: C has no factors in float64."""
+    parts = some_parts(has_noise=False)
+    huge = torch.zeros(UPDATES, parts.squares + parts.others, dtype=torch.float64)
+    huge[:, 5] = 1e30
+    target = target_of(torch.eye(COLUMNS).double().expand(UPDATES, -1, -1), floor=1.0)
+    assert likelihood(parts, target, huge).isinf().all()
+    assert scored(parts, target, Fit(huge, EVEN)).shares.isfinite().all()
+
+
 def test_directions_are_not_preferred_to_squares_that_explain_as_much():
     """A direction that equals a square's activations: without a price both would share."""
     draw = np.random.default_rng(3).normal(size=(UPDATES, TIMES, 1, COLUMNS))

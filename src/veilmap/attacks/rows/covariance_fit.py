@@ -32,17 +32,17 @@ class Fit:
 
 
 def likelihood(parts: Parts, target: Target, shares: Tensor) -> Tensor:
-    """log|C| + tr(C⁻¹ S), (updates,); lower is better."""
-    root = torch.linalg.cholesky(parts.covariance(shares, target.floor))
+    """log|C| + tr(C⁻¹ S), (updates,); lower is better, infinite where rounding ruins C."""
+    root, failed = torch.linalg.cholesky_ex(parts.covariance(shares, target.floor))
     solved = torch.cholesky_solve(target.covariance, root).diagonal(dim1=-2, dim2=-1)
-    twice: Tensor = 2 * root.diagonal(dim1=-2, dim2=-1).log() + solved
-    return twice.sum(-1)
+    total = (2 * root.diagonal(dim1=-2, dim2=-1).log() + solved).sum(-1)
+    return torch.where((failed == 0) & total.isfinite(), total, torch.inf)
 
 
 def warm_up(parts: Parts, target: Target, shares: Tensor) -> Tensor:
     """Some steps of expectation maximisation."""
     for _ in range(_WARM_UP):
-        inverse = torch.linalg.inv(parts.covariance(shares, target.floor))
+        inverse = torch.linalg.inv_ex(parts.covariance(shares, target.floor)).inverse
         middle = inverse @ target.covariance @ inverse
         seen = parts.traces(middle, parts.forms(middle))
         expected = parts.traces(inverse, parts.forms(inverse))
@@ -56,7 +56,7 @@ def scored(parts: Parts, target: Target, fit: Fit) -> Fit:
     The shares of the weights before and after make one multiplicative step beside it.
     """
     shares, squares = fit.shares, parts.squares
-    inverse = torch.linalg.inv(parts.covariance(shares, target.floor))
+    inverse = torch.linalg.inv_ex(parts.covariance(shares, target.floor)).inverse
     middle = inverse @ (target.covariance - torch.diag_embed(target.floor)) @ inverse
     seen, expected = parts.forms(middle), parts.forms(inverse)
     price = _PREFERENCE * parts.traces(inverse, expected)
@@ -66,7 +66,8 @@ def scored(parts: Parts, target: Target, fit: Fit) -> Fit:
     best, step, is_open = shares, 1.0, torch.ones_like(before, dtype=torch.bool)
     for _ in range(_HALVINGS):
         tried = shares + step * (goal - shares)
-        is_better = likelihood(parts, target, tried) + (price * tried).sum(-1) <= before
+        now = likelihood(parts, target, tried) + (price * tried).sum(-1)
+        is_better = (now <= before) & now.isfinite()
         best = torch.where((is_open & is_better)[:, None], tried, best)
         is_open = is_open & ~is_better
         if not is_open.any():
