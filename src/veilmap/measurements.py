@@ -55,7 +55,7 @@ class Measurements:
     Attributes:
         table: the columns of ``COLUMN_TYPES``.
         projection: the map projection of the metric positions.
-        timezone: the time zone in which days begin, and by which nights are told.
+        timezone: the time zone in which days begin and nights are counted.
         source: the name in messages.
         dropped: the rows that were left out, by kind.
         read_with: how the file was read, for the record.

@@ -74,14 +74,14 @@ def test_a_user_without_nights_has_a_heaviest_place_and_no_home():
         (
             "position",
             [
-                "Nights are told by the clock of Europe/London, guessed from the position; give "
+                "Nights follow the clock of Europe/London, guessed from the position; give "
                 "--timezone for another."
             ],
         ),
         (
             "writing",
             [
-                "Times are written without an offset and read as UTC, by which nights are told; "
+                "Times are written without an offset and read as UTC, which decides nights; "
                 "where they are local, give --timezone."
             ],
         ),

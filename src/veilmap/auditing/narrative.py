@@ -86,15 +86,15 @@ def scarcity(prepared: Prepared) -> Iterator[str]:
 
 
 def clock(data: Measurements) -> Iterator[str]:
-    """By which clock nights are told, where nobody gave one."""
+    """The clock that decides nights, where nobody gave one."""
     if data.timezone_by == "position":
         yield (
-            f"Nights are told by the clock of {data.timezone}, guessed from the position; give "
+            f"Nights follow the clock of {data.timezone}, guessed from the position; give "
             "--timezone for another."
         )
     elif data.timezone_by == "writing":
         yield (
-            "Times are written without an offset and read as UTC, by which nights are told; where "
+            "Times are written without an offset and read as UTC, which decides nights; where "
             "they are local, give --timezone."
         )
 
