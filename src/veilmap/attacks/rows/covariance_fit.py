@@ -50,23 +50,25 @@ def warm_up(parts: Parts, target: Target, shares: Tensor) -> Tensor:
     return shares
 
 
-def scored(parts: Parts, target: Target, fit: Fit) -> Fit:
+def scored(parts: Parts, target: Target, fit: Fit, price: Tensor | float = 0.0) -> Fit:
     """One step of Fisher scoring, halved until the likelihood improves.
 
-    The shares of the weights before and after make one multiplicative step beside it.
+    The shares of the weights before and after make one multiplicative step beside it. ``price`` is
+    what squares must explain more than others do, (updates, squares), relative.
     """
     shares, squares = fit.shares, parts.squares
     inverse = torch.linalg.inv_ex(parts.covariance(shares, target.floor)).inverse
     middle = inverse @ (target.covariance - torch.diag_embed(target.floor)) @ inverse
     seen, expected = parts.forms(middle), parts.forms(inverse)
-    price = _PREFERENCE * parts.traces(inverse, expected)
-    price[:, :squares] = 0
-    goal = _least_squares(parts.gram(inverse), parts.traces(middle, seen) - price, shares)
-    before = likelihood(parts, target, shares) + (price * shares).sum(-1)
+    prices = parts.traces(inverse, expected)
+    prices[:, :squares] *= price
+    prices[:, squares:] *= _PREFERENCE
+    goal = _least_squares(parts.gram(inverse), parts.traces(middle, seen) - prices, shares)
+    before = likelihood(parts, target, shares) + (prices * shares).sum(-1)
     best, step, is_open = shares, 1.0, torch.ones_like(before, dtype=torch.bool)
     for _ in range(_HALVINGS):
         tried = shares + step * (goal - shares)
-        now = likelihood(parts, target, tried) + (price * tried).sum(-1)
+        now = likelihood(parts, target, tried) + (prices * tried).sum(-1)
         is_better = (now <= before) & now.isfinite()
         best = torch.where((is_open & is_better)[:, None], tried, best)
         is_open = is_open & ~is_better

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
+from veilmap.attacks.rows.place_fit import Explained
 from veilmap.attacks.rows.rows import Rows
-from veilmap.attacks.rows.square_search import Explained, SquareSearch
+from veilmap.attacks.rows.square_search import SquareSearch
 from veilmap.attacks.rows.updated_layers import UpdatedLayers
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
