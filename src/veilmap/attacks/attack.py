@@ -43,6 +43,10 @@ class AttackInput:
             ``reads_steps``; a defence is public.
         people: the other users whose home is known, with what they measured, for an attack that has
             an attribute ``reads_people`` and is an ``oracle``.
+        elsewhere: what the same user sent to other towers, for an attack that has an attribute
+            ``reads_elsewhere``: headers with their observations, positions in the same projection.
+        found: what attacks before this one found in the same observations, by method, for an attack
+            that has an attribute ``reads_found``.
         on_training: an attack that must be trained first calls it with the number of steps that are
             done, and of how many.
     """
@@ -55,6 +59,8 @@ class AttackInput:
     others: Mapping[int, Observation] = field(default_factory=dict)
     steps: Sequence[Step] = ()
     people: Sequence[Person] = ()
+    elsewhere: Sequence[tuple[Header, Sequence[Observation]]] = ()
+    found: Mapping[str, Sequence[Reconstruction]] = field(default_factory=dict)
     on_training: Callable[[int, int], None] = lambda done, steps: None
 
 

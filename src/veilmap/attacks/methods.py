@@ -6,6 +6,7 @@ from veilmap.attacks.first_layer import FirstLayer
 from veilmap.attacks.gradient_matching.dlg import Dlg
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
+from veilmap.attacks.joint.joint import Joint
 from veilmap.attacks.prior import Prior
 from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.sums.differencing import Differencing
@@ -21,6 +22,7 @@ ATTACKS: dict[str, type[Attack]] = {
     "first_layer": FirstLayer,
     "heatmap": Heatmap,
     "rows": Rows,
+    "joint": Joint,
     "squares": Squares,
     "frequency": Frequency,
     "medoid": Medoid,

@@ -201,14 +201,25 @@ def _attack(
             if theory:
                 batch, theorem_2 = target.batch(each.round), theory != "theorem 1"
                 predicted[each.round] = _predict(header, each, batch, settings.who.seed, theorem_2)
+        found: dict[str, list[Reconstruction]] = {}
         for name, method in attacks.items():
             # From sums alone a server cannot leave the target out.
             is_known = not target.summed or getattr(method, "reads_others", False)
             density = guesses.density if is_known else None
             given = AttackInput(
-                header, chunk, on_done, device, density, others, steps, people, on_training
+                header,
+                chunk,
+                on_done,
+                device,
+                density=density,
+                others=others,
+                steps=steps,
+                people=people,
+                found=found if getattr(method, "reads_found", False) else {},
+                on_training=on_training,
             )
-            every[name] += attacked(method, name, given)
+            found[name] = attacked(method, name, given)
+            every[name] += found[name]
         for name, guess in guesses.attacks.items():
             guessed[name] += guess.attack(AttackInput(header, chunk))
     return AttackRun(

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from veilmap.attacks.reconstruction import Cloud
+from veilmap.attacks.reconstruction import Cloud, Reconstruction
 from veilmap.attacks.rows.covariance_fit import Fit, likelihood, scored, warm_up
 from veilmap.attacks.rows.covariance_model import Activations, Parts, Target
 from veilmap.attacks.rows.residuals import count_by_residuals
 from veilmap.attacks.rows.row_statistics import RowStatistics
 from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.rows.updated_layers import UpdatedLayers, standardise
+from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
 
 # ψ of a column of unit variance, to begin with.
@@ -24,6 +25,18 @@ class Explained:
 
     cloud: Cloud
     cosine: float
+
+
+def reconstruction(
+    observation: Observation, found: Explained | None, seconds: float
+) -> Reconstruction:
+    """Of an update; None where nothing explains its rows."""
+    if found is None:
+        return Reconstruction.nothing(observation)
+    cloud = found.cloud
+    return Reconstruction.of(
+        observation, cloud.mean_m, cosine=found.cosine, seconds=seconds, cloud=cloud
+    )
 
 
 @dataclass(frozen=True)

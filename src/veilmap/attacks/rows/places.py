@@ -8,51 +8,29 @@ from torch import Tensor
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.attacks.rows.place_fit import Explained
+from veilmap.attacks.rows.batches import at_once, in_halves
+from veilmap.attacks.rows.place_fit import Explained, reconstruction
 from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.rows.square_search import SquareSearch
 from veilmap.attacks.rows.updated_layers import UpdatedLayers
 from veilmap.federation.observation import Observation
 from veilmap.federation.side_knowledge import Header
-from veilmap.model.device import free_bytes, torch_device
-
-# The share of a GPU's free memory to fill, and about how many parts there are.
-_FILLED, _PARTS = 0.5, 700
+from veilmap.model.device import torch_device
 
 
 def find_places(rows: Rows, given: AttackInput) -> list[Reconstruction]:
     """One reconstruction per update, in their order."""
     device, found = torch_device(given.device), list[Reconstruction]()
-    size = _at_once(given.header, device)
-    for start in range(0, len(given.observations), size):
-        batch = given.observations[start : start + size]
-        found += _reconstructions(rows, given.header, batch, device)
+    count, size = len(given.observations), at_once(given.header, device)
+
+    def work(some: range) -> list[Reconstruction]:
+        return _at_one_go(rows, given.header, [given.observations[i] for i in some], device)
+
+    for start in range(0, count, size):
+        batch = range(start, min(start + size, count))
+        found += in_halves(work, batch)
         given.on_done(len(batch))
     return found
-
-
-def _at_once(header: Header, device: torch.device) -> int:
-    """How many updates fit the memory; on the CPU one, which stays in the caches."""
-    if device.type == "cpu":
-        return 1
-    # Mostly pairs of parts: their matrix, and temporaries while it is made.
-    numbers = 15 * _PARTS**2 + 3 * header.network.size
-    return max(int(_FILLED * free_bytes(device) / (8 * numbers)), 1)
-
-
-def _reconstructions(
-    rows: Rows, header: Header, observations: Sequence[Observation], device: torch.device
-) -> list[Reconstruction]:
-    """All at once, or in halves if their squares are so many that they do not fit the memory."""
-    try:
-        return _at_one_go(rows, header, observations, device)
-    except torch.OutOfMemoryError:
-        if len(observations) == 1:
-            raise
-    # Outside the handler, because the error keeps tensors alive.
-    middle = len(observations) // 2
-    parts = observations[:middle], observations[middle:]
-    return [each for part in parts for each in _reconstructions(rows, header, part, device)]
 
 
 @torch.inference_mode()
@@ -64,18 +42,7 @@ def _at_one_go(
     moved = layers.rows.flatten(1).any(1).nonzero()[:, 0]
     found = dict(zip(moved.tolist(), explained(rows, header, layers, moved), strict=True))
     seconds = (time.perf_counter() - before) / len(observations)
-    return [_reconstruction(each, found.get(i), seconds) for i, each in enumerate(observations)]
-
-
-def _reconstruction(
-    observation: Observation, found: Explained | None, seconds: float
-) -> Reconstruction:
-    if found is None:
-        return Reconstruction.nothing(observation)
-    cloud = found.cloud
-    return Reconstruction.of(
-        observation, cloud.mean_m, cosine=found.cosine, seconds=seconds, cloud=cloud
-    )
+    return [reconstruction(each, found.get(i), seconds) for i, each in enumerate(observations)]
 
 
 def explained(
