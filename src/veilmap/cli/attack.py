@@ -7,6 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.heatmap import Heatmap
 from veilmap.attacks.methods import METHODS
@@ -64,6 +66,7 @@ def attack_(
     every: int = 1,
     data: str | None = None,
     cell: str | None = None,
+    also: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
     out: Path | None = None,
     overwrite: bool = False,
     plot: bool = False,
@@ -89,6 +92,7 @@ def attack_(
         every: attack every Nth round of the user, from the first.
         data: the measurements, for the ground truth; a run knows its own.
         cell: the cell in --data, for a transcript.
+        also: runs of other cell towers with the same users: joint reads all that the user sent.
         out: folder for results.json and found.geojson. Default: attack in the run's folder.
         overwrite: replace earlier results there.
         plot: draw maps, the path of an attack and its course over the rounds into that folder.
@@ -112,6 +116,7 @@ def attack_(
             result = attack(
                 evidence,
                 settings,
+                also=also,
                 keep_path=plot,
                 theory=theory,
                 device=device,

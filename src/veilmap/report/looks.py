@@ -43,6 +43,7 @@ _ATTACKS = {
     "first_layer": Look("#009e73", "#009e73", "^"),
     "heatmap": Look("#cc79a7", "#cc79a7", "D"),
     "rows": Look("#117733", "#4fae6c", "d"),
+    "joint": Look("#aa4499", "#cf78c0", "H"),
     "squares": Look("#999999", "#999999", "v"),
     "frequency": Look("#56b4e9", "#56b4e9", "P"),
     "medoid": Look("#8b5a2b", "#c89b6a", "X"),

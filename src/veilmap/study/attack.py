@@ -38,6 +38,7 @@ from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import OURS
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings, Who
+from veilmap.study.elsewhere import messages_elsewhere
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.guesses import guesses_about
@@ -55,6 +56,7 @@ def attack(
     cell: str | None = None,
     timezone: str | None = None,
     map: MapFamily | None = None,
+    also: Sequence[str | Path | Evidence] = (),
     out: str | Path | None = None,
     overwrite: bool = False,
     keep_path: bool = False,
@@ -75,6 +77,8 @@ def attack(
         cell: the cell in them, for a transcript.
         timezone: the clock that home and work go by, for a transcript.
         map: the map family, where no installed package has that of the run.
+        also: runs of other cell towers with the same users, for attacks that read all that a user
+            sent, such as ``joint``.
         out: a folder for ``results.json`` and the places found (GeoJSON).
         overwrite: replace earlier results in it.
         keep_path: keep the trajectory of every DLG attack.
@@ -100,9 +104,12 @@ def attack(
         evidence = path
     else:
         evidence = open_evidence(path, data, cell, timezone, map)
+    others = [each if isinstance(each, Evidence) else open_evidence(each) for each in also]
     # One thread: the products are small, and bits must not depend on the number of cores.
     with nullcontext() if folder is None else folder.held(overwrite), one_thread():
-        run = _attack(evidence, settings, keep_path, theory, device, on_begin, on_done, on_training)
+        run = _attack(
+            evidence, settings, others, keep_path, theory, device, on_begin, on_done, on_training
+        )
         if folder is not None:
             folder.write(run)
     return run
@@ -165,6 +172,7 @@ class _Target:
 def _attack(
     evidence: Evidence,
     settings: AttackSettings,
+    also: Sequence[Evidence],
     keep_path: bool,
     theory: bool | Literal["theorem 1"],
     device: DeviceName,
@@ -174,6 +182,7 @@ def _attack(
 ) -> AttackRun:
     """Attack the target's updates with all methods that can read the map family."""
     header, target = evidence.updates.header, _target(evidence, settings.who)
+    elsewhere = messages_elsewhere(also, header, target.name)
     guesses = guesses_about(evidence, target.name)
     torch_for(header.map)
     truth = target.truth
@@ -185,43 +194,55 @@ def _attack(
         unread = ()  # each of our maps has attacks of its own
     if not attacks:
         raise _unreadable(header, unread)
+    if also and not wants(attacks, "reads_elsewhere"):
+        raise UserError(
+            "none of these attacks reads messages to other towers; add joint to --method, or leave "
+            "out --also"
+        )
     on_begin(len(target.senders) * len(attacks))
     every: dict[str, list[Reconstruction]] = {name: [] for name in attacks}
     guessed: dict[str, list[Reconstruction]] = {name: [] for name in guesses.attacks}
     norms: dict[int, tuple[float, ...]] = {}
     predicted: dict[int, PredictedError | None] = {}
-    whole = any(getattr(each, "all_at_once", False) for each in attacks.values())
-    updates, size = target.updates(), None if whole else UPDATES_AT_ONCE[device]
     others = _others(target, attacks)
     steps = steps_of(evidence, target.name) if wants(attacks, "reads_steps") else ()
     people = people_besides(evidence, target.name) if wants(attacks, "reads_people") else ()
-    while chunk := list(islice(updates, size)):
+
+    def run(method: Attack, name: str, observations: Sequence[Observation]) -> None:
+        # From sums alone a server cannot leave the target out.
+        is_known = not target.summed or getattr(method, "reads_others", False)
+        given = AttackInput(
+            header,
+            observations,
+            on_done,
+            device,
+            density=guesses.density if is_known else None,
+            others=others,
+            steps=steps,
+            people=people,
+            elsewhere=elsewhere if getattr(method, "reads_elsewhere", False) else (),
+            found=every if getattr(method, "reads_found", False) else {},
+            on_training=on_training,
+        )
+        every[name] += attacked(method, name, given)
+
+    whole = {name: each for name, each in attacks.items() if getattr(each, "all_at_once", False)}
+    updates, kept = target.updates(), list[Observation]()
+    while chunk := list(islice(updates, UPDATES_AT_ONCE[device])):
         for each in chunk:
             norms[each.round] = _layer_norms(header, each)
             if theory:
                 batch, theorem_2 = target.batch(each.round), theory != "theorem 1"
                 predicted[each.round] = _predict(header, each, batch, settings.who.seed, theorem_2)
-        found: dict[str, list[Reconstruction]] = {}
         for name, method in attacks.items():
-            # From sums alone a server cannot leave the target out.
-            is_known = not target.summed or getattr(method, "reads_others", False)
-            density = guesses.density if is_known else None
-            given = AttackInput(
-                header,
-                chunk,
-                on_done,
-                device,
-                density=density,
-                others=others,
-                steps=steps,
-                people=people,
-                found=found if getattr(method, "reads_found", False) else {},
-                on_training=on_training,
-            )
-            found[name] = attacked(method, name, given)
-            every[name] += found[name]
+            if name not in whole:
+                run(method, name, chunk)
         for name, guess in guesses.attacks.items():
             guessed[name] += guess.attack(AttackInput(header, chunk))
+        if whole:
+            kept += chunk
+    for name, method in whole.items():
+        run(method, name, kept)
     return AttackRun(
         path=str(evidence.path or "memory"),
         header=header,
