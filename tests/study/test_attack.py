@@ -34,7 +34,7 @@ SMALL = {
     "epochs": 1,
     "interval": "3h",
 }
-METHODS = ("dlg", "search", "first_layer", "heatmap", "rows")
+METHODS = ("dlg", "search", "first_layer", "heatmap", "rows", "joint")
 
 
 @pytest.fixture(scope="module")
@@ -407,7 +407,7 @@ def run_of_sums(campus_file, tmp_path_factory) -> Path:
 def test_only_an_attack_that_reads_the_map_is_advised(run_of_sums):
     with pytest.raises(
         UserError,
-        match=r"map mean: dlg, search, first_layer, heatmap, rows, squares, .*; write an att",
+        match=r"map mean: dlg, search, first_layer, heatmap, rows, joint, .*; write an att",
     ):
         attack(run_of_sums, map=Mean())
     with pytest.raises(UserError, match="can read the map mean: dlg; give the object in Python, m"):

@@ -38,7 +38,7 @@ from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import OURS
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings, Who
-from veilmap.study.elsewhere import messages_elsewhere
+from veilmap.study.elsewhere import Run, messages_elsewhere
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.guesses import guesses_about
@@ -56,7 +56,7 @@ def attack(
     cell: str | None = None,
     timezone: str | None = None,
     map: MapFamily | None = None,
-    also: Sequence[str | Path | Evidence] = (),
+    also: Sequence[Run] = (),
     out: str | Path | None = None,
     overwrite: bool = False,
     keep_path: bool = False,
@@ -104,11 +104,10 @@ def attack(
         evidence = path
     else:
         evidence = open_evidence(path, data, cell, timezone, map)
-    others = [each if isinstance(each, Evidence) else open_evidence(each) for each in also]
     # One thread: the products are small, and bits must not depend on the number of cores.
     with nullcontext() if folder is None else folder.held(overwrite), one_thread():
         run = _attack(
-            evidence, settings, others, keep_path, theory, device, on_begin, on_done, on_training
+            evidence, settings, also, keep_path, theory, device, on_begin, on_done, on_training
         )
         if folder is not None:
             folder.write(run)
@@ -172,7 +171,7 @@ class _Target:
 def _attack(
     evidence: Evidence,
     settings: AttackSettings,
-    also: Sequence[Evidence],
+    also: Sequence[Run],
     keep_path: bool,
     theory: bool | Literal["theorem 1"],
     device: DeviceName,
@@ -182,7 +181,6 @@ def _attack(
 ) -> AttackRun:
     """Attack the target's updates with all methods that can read the map family."""
     header, target = evidence.updates.header, _target(evidence, settings.who)
-    elsewhere = messages_elsewhere(also, header, target.name)
     guesses = guesses_about(evidence, target.name)
     torch_for(header.map)
     truth = target.truth
@@ -199,6 +197,7 @@ def _attack(
             "none of these attacks reads messages to other towers; add joint to --method, or leave "
             "out --also"
         )
+    elsewhere = messages_elsewhere(also, header, target.name)
     on_begin(len(target.senders) * len(attacks))
     every: dict[str, list[Reconstruction]] = {name: [] for name in attacks}
     guessed: dict[str, list[Reconstruction]] = {name: [] for name in guesses.attacks}

@@ -14,9 +14,9 @@ from veilmap.federation.side_knowledge import Header
 _CANDIDATES = 350
 # How much a place counts that other rounds name, beside one that the round itself names.
 _OTHERS = 0.2
-# A place that no round supports must explain a tenth more than others do; one with a twentieth of
+# A place that no round supports must explain so much more than others do; one with a twentieth of
 # the largest support half of that.
-_PRICE, _HALF_PRICE = 0.1, 0.05
+_PRICE, _HALF_PRICE = 0.03, 0.05
 _STEPS = 4
 
 

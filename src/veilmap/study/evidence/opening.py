@@ -48,14 +48,7 @@ def open_evidence(
     folder = RunFolder(path)
     if (folder.path / HEADER).exists():
         return _transcript(folder.path, data, cell, timezone, map)
-    if not folder.settings.exists():
-        found = "is a file" if folder.path.exists() else "does not exist"
-        if folder.path.is_dir():
-            found = "holds neither a finished run nor a transcript"
-        raise UserError(
-            f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
-            "transcript"
-        )
+    _refuse_no_run(folder)
     damaged = f"{folder.settings} is not what a run has written"
     record = load_json(folder.settings.read_bytes(), damaged, _WAY_OUT)
     if "campaign" in record:
@@ -68,6 +61,27 @@ def open_evidence(
             f"{folder.path} is a run and knows its cell and clock; leave out --cell and --timezone"
         )
     return _run(folder, record, data, map)
+
+
+def open_updates(path: str | Path) -> Transcript:
+    """What the server of a run saw, or a transcript; without the truth."""
+    folder = RunFolder(path)
+    if (folder.path / HEADER).exists():
+        return Transcript(folder.path)
+    _refuse_no_run(folder)
+    return Transcript(folder.transcript)
+
+
+def _refuse_no_run(folder: RunFolder) -> None:
+    if folder.settings.exists():
+        return
+    found = "is a file" if folder.path.exists() else "does not exist"
+    if folder.path.is_dir():
+        found = "holds neither a finished run nor a transcript"
+    raise UserError(
+        f"{folder.path} {found}; give the folder that veilmap train --out made, or that of a "
+        "transcript"
+    )
 
 
 def _transcript(
