@@ -93,3 +93,13 @@ def test_damaged_findings_are_one_line(tmp_path):
         UserError, match=r"results.json has claims that cannot be read .*run it again"
     ):
         findings_of(tmp_path)
+
+
+def test_claims_are_judged_under_more_attacks_if_asked():
+    labels = ("fig:EMD_random_examples", "fig:example_DLG_attack_1_week_batch")
+    done = reproduce(labels, quick=True, also_under="learned:people=20", jobs=1)
+    about_dlg, usual = done.board.entries
+    assert "learned" in usual.lines[0].here.under
+    assert "joint" in usual.lines[0].here.under
+    assert not any("learned" in line.here.under for line in about_dlg.lines)
+    assert usual.command.endswith("--also-under learned:people=20 --quick")

@@ -15,7 +15,7 @@ COSTS_MS: Mapping[str, float] = {
     "first_layer": 1.0,
     "heatmap": 180.0,
     "rows": 180.0,
-    "joint": 220.0,  # beside rows and first_layer, whose readings it takes
+    "joint": 100.0,  # beside rows and first_layer, whose readings it takes
     "squares": 1.0,
     "frequency": 1.0,
     "medoid": 1.0,

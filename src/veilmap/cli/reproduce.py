@@ -12,6 +12,7 @@ from veilmap.errors import UserError
 from veilmap.reproduction.board import Board, counted_claims
 from veilmap.reproduction.labels import paper_specs
 from veilmap.reproduction.reproduce import SEEDS, reproduce
+from veilmap.study.attack_notation import methods_of
 
 
 def reproduce_(
@@ -20,6 +21,7 @@ def reproduce_(
     list: bool = False,
     out: Path = Path("reproduction"),
     seeds: int = SEEDS,
+    also_under: str = "",
     beside: Path | None = None,
     page: Path | None = None,
     runs: Runs = RunOptions(),
@@ -35,6 +37,8 @@ def reproduce_(
         list: list all labels and exit.
         out: folder for runs, rows (Parquet and JSON), pictures and the board (Markdown and HTML).
         seeds: number of seeds.
+        also_under: more attacks to judge the claims under, such as learned:people=60, which takes
+            about a minute per run.
         beside: the --out of a reproduction on other data, to show its results beside these.
         page: also write the board as this Markdown file, with its pictures in a folder beside it.
     """
@@ -44,9 +48,12 @@ def reproduce_(
         return
     if not labels:
         raise UserError("no label given; name some or all, or list them with --list")
+    attacks = methods_of(also_under) if also_under else ()
     paper_specs(labels)  # refuses unknown ones before the data are read
     with run_with(runs, source, out) as keywords:
-        done = reproduce(labels, seeds=seeds, beside=beside, page=page, **keywords)
+        done = reproduce(
+            labels, seeds=seeds, also_under=attacks, beside=beside, page=page, **keywords
+        )
     _show(done.board)
     say(f"\nwrote {out / 'board.md'} and {out / 'board.html'}")
 

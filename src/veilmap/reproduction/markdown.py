@@ -19,7 +19,6 @@ from veilmap.reproduction.board import (
 )
 from veilmap.wording import counted
 
-ATTACKS = ("search", "first_layer", "heatmap", "rows")
 # What has a meaning in Markdown, in GitHub's tables and mathematics, or in HTML.
 _MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|#~$&!{}])")
 
@@ -63,15 +62,22 @@ def _table(entry: BoardEntry, board: Board) -> str:
     heads = ["claim", "the paper", "here", "effect", "verdict"]
     if board.beside is not None:
         heads += [plain(board.beside), "effect", "verdict"]
-    heads += ATTACKS
+    attacks = attacks_of(board)
+    heads += attacks
     rows = [heads, ["---"] * len(heads)]
     for line in entry.lines:
         cells = [plain(line.says), plain(line.paper), *_cells(line.here)]
         if board.beside is not None:
             cells += _cells(line.beside) if line.beside else ["-", "-", "-"]
         under = line.here.under
-        rows.append([*cells, *(MARKS[under[name]] if name in under else "" for name in ATTACKS)])
+        rows.append([*cells, *(MARKS[under[name]] if name in under else "" for name in attacks)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def attacks_of(board: Board) -> list[str]:
+    """The attacks besides the paper's own that any claim is judged under, in their order."""
+    lines = (line for entry in board.entries for line in entry.lines)
+    return list(dict.fromkeys(name for line in lines for name in line.here.under))
 
 
 def _cells(finding: Finding) -> list[str]:

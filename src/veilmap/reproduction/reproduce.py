@@ -4,10 +4,11 @@ import os
 import platform
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from veilmap.attacks.methods import METHODS
 from veilmap.errors import UserError, shown
 from veilmap.experiments.pool import all_jobs
 from veilmap.experiments.schedule import Progress
@@ -18,6 +19,8 @@ from veilmap.reproduction.board import THE_PAPERS, Board, Finding, board_entry
 from veilmap.reproduction.labels import EVERYTHING, paper_specs
 from veilmap.reproduction.markdown import board_markdown
 from veilmap.reproduction.page import board_page
+from veilmap.strategy import as_text
+from veilmap.study.attack_notation import Methods, methods_of
 from veilmap.study.results import results, versions
 from veilmap.sweeping.cohort import Given
 from veilmap.sweeping.files import (
@@ -29,6 +32,7 @@ from veilmap.sweeping.files import (
     rows_of,
     write_rows,
 )
+from veilmap.sweeping.spec import Runs, Spec
 from veilmap.sweeping.spec_result import SpecResult
 from veilmap.sweeping.sweep import Sweep, seeds_of
 
@@ -51,6 +55,7 @@ def reproduce(
     cell: str | None = None,
     target: str | None = None,
     seeds: int = SEEDS,
+    also_under: Methods = (),
     quick: bool = False,
     beside: str | Path | None = None,
     page: str | Path | None = None,
@@ -68,6 +73,8 @@ def reproduce(
         cell: the cell in them; the densest by default.
         target: the user to attack; the densest by default.
         seeds: how often everything is run.
+        also_under: attacks to judge the claims under besides the usual ones, such as
+            ``learned:people=60``; where a table or figure is about DLG alone, nothing is added.
         quick: little data, few steps, one seed: shows that it runs, the numbers mean nothing.
         beside: the folder of a reproduction on other data, whose findings stand beside these.
         page: also write the board as this Markdown file, its pictures in a folder beside it.
@@ -82,14 +89,15 @@ def reproduce(
     given, wanted = Given(data, cell, target), seeds_of(seeds, quick)
     if page is not None and out is None:
         raise UserError("page needs the pictures in out; give that too")
-    specs = paper_specs(labels)
+    also_under = methods_of(also_under) if also_under else ()
+    specs = [_attacked_also(spec, also_under) for spec in paper_specs(labels)]
     data_beside, others = (None, {}) if beside is None else findings_of(Path(beside))
     folder = None if out is None else Path(out)
     with held(folder, RUNS):
         sweep = Sweep(specs, wanted, given, quick)
         runs = folder and folder / RUNS
         figures = sweep.run(runs, jobs or all_jobs(), progress, fresh=fresh)
-        options = _options(given, seeds, quick)
+        options = _options(given, seeds, also_under, quick)
         entries = []
         for spec in sweep.specs:
             found = figures[spec.label]
@@ -113,6 +121,19 @@ def reproduce(
     return Reproduction(board, figures)
 
 
+def _attacked_also(spec: Spec, also_under: Methods) -> Spec:
+    """The same runs with more attacks, where they have the usual ones."""
+    if not also_under:
+        return spec
+    method = (*METHODS, *also_under)
+
+    def attacked(runs: Runs) -> Runs:
+        is_usual = runs.measures == "attack" and "method" not in runs.attacks
+        return replace(runs, attacks={**runs.attacks, "method": method}) if is_usual else runs
+
+    return replace(spec, runs=tuple(map(attacked, spec.runs)))
+
+
 def _write(
     folder: Path, board: Board, rows: Sequence[LabelledRow], guesses: Sequence[LabelledRow]
 ) -> None:
@@ -124,12 +145,16 @@ def _write(
     write_json(folder / RESULTS, _content(board, rows, guesses))
 
 
-def _options(given: Given, seeds: int, quick: bool) -> str:
+def _options(given: Given, seeds: int, also_under: Methods, quick: bool) -> str:
     """What a command must have to do the same."""
     source = None if given.data is None else given.data.source
     values = {"--data": source, "--cell": given.cell, "--target": given.target}
     if seeds != SEEDS and not quick:
         values["--seeds"] = str(seeds)
+    if also_under:
+        values["--also-under"] = ",".join(
+            each if isinstance(each, str) else as_text(each) for each in also_under
+        )
     options = [
         f" {name} {shlex.quote(value)}" for name, value in values.items() if value is not None
     ]

@@ -1,7 +1,6 @@
 """The rows of some messages, fitted again to the places that all rounds share."""
 
-from dataclasses import replace
-
+import torch
 from torch import Tensor
 
 from veilmap.attacks.rows.place_fit import Explained
@@ -11,7 +10,7 @@ from veilmap.attacks.rows.updated_layers import UpdatedLayers
 from veilmap.federation.side_knowledge import Header
 
 # The likeliest places of a round, among which the rows decide.
-_CANDIDATES = 350
+_CANDIDATES = 200
 # How much a place counts that other rounds name, beside one that the round itself names.
 _OTHERS = 0.2
 # A place that no round supports must explain so much more than others do; one with a twentieth of
@@ -38,8 +37,8 @@ def refit(
     weights = of_round.gather(1, order) + _OTHERS * overall[order]
     price = _PRICE * _HALF_PRICE / (support / support[:, :1] + _HALF_PRICE)
     rows_fit = SquareSearch.of(Rows(), header, layers).place_fit
-    first = rows_fit.begin(xy_m[order], support > 0, weights)
-    judged, has_noise = rows_fit.judged(first)
-    candidates, target = replace(first, shares=judged.shares), rows_fit.target
+    candidates, target = rows_fit.begin(xy_m[order], support > 0, weights), rows_fit.target
+    # On known places columns may always have noise ψ: they cannot take the part of squares.
+    has_noise = torch.ones_like(support[:, :1])
     fit = rows_fit.fit(candidates, target, has_noise, _STEPS, price)
     return rows_fit.read(candidates, target, has_noise, fit)
