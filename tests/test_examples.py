@@ -117,6 +117,19 @@ def test_the_sweep_of_many_local_steps_compares_its_attacks(capsys, tmp_path):
     assert set(rows["attack"]) == {"search", "first_layer", "heatmap", "rows"}
 
 
+def test_every_attack_on_every_map_and_defence_is_one_table(capsys, script, tmp_path):
+    folder = tmp_path / "sweep"
+    spec = EXAMPLES / "who_sees_what.toml"
+    run(capsys, "sweep", spec, "--quick", "--jobs", "1", "--out", folder)
+    lines = script("who_sees_what.py", folder, folder).splitlines()
+    heads = [line.split(" | ")[1:] for line in lines if line.startswith(("| network", "| kriging"))]
+    assert [head[-2:] for head in heads] == [["blind", "prior |"]] * 2
+    assert heads[0][:-2] == ["search", "first_layer", "heatmap", "rows", "joint"]
+    assert "learned" in heads[1]
+    cells = next(line for line in lines if "fedsgd:learning_rate=1e-3, raw" in line).split(" | ")
+    assert all(len(set(cell.strip(" |").split(" / "))) == 1 for cell in cells[1:])
+
+
 def test_squares_of_a_sum_are_counted_by_the_nodes_in_it(script):
     out = script("squares_in_a_sum.py", "--users", "6", "--days", "2")
     heading, *lines = out.splitlines()

@@ -26,7 +26,8 @@ def run_folder(campus_file, tmp_path_factory):
 
 def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run_folder, tmp_path):
     out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "a", *QUICK)
-    assert "dlg search first_layer heatmap blind prior" in " ".join(out.split())
+    assert "dlg search first_layer heatmap" in " ".join(out.split())
+    assert "joint blind prior" in " ".join(out.split())
     assert "prior knows besides where other people are: the squares where " in out
     assert "user 0: " in out
     assert "oracle, known to no real server: area, scaler" in out
@@ -34,7 +35,7 @@ def test_attack_shows_a_column_per_method_and_says_what_is_an_oracle(capsys, run
     assert "protect them like the data" in out
     content = json.loads((tmp_path / "a" / "results.json").read_text())
     attacks = [row["attack"] for row in content["rows"]]
-    assert attacks == ["dlg", "search", "first_layer", "heatmap"]
+    assert attacks == ["dlg", "search", "first_layer", "heatmap", "joint"]
     assert [row["attack"] for row in content["guesses"]] == ["blind", "prior"]
 
 
@@ -78,7 +79,7 @@ def test_old_names_work_and_a_line_says_the_new_ones(capsys, run_folder, tmp_pat
 def test_plot_draws_what_the_methods_allow(capsys, run_folder, tmp_path):
     out, _ = run(capsys, "attack", run_folder, "--out", tmp_path / "p", "--plot", *QUICK)
     drawn = {path.name for path in (tmp_path / "p").glob("*.png")}
-    clouds = {"heatmap.png", "heatmap-first_layer.png"}
+    clouds = {"heatmap.png", "heatmap-first_layer.png", "heatmap-joint.png"}
     assert drawn == {"whereabouts.png", "rounds.png", "path.png", *clouds}
     assert all(f"wrote {tmp_path / 'p' / name}" in out for name in drawn)
     run(capsys, "attack", run_folder, "--out", tmp_path / "q", "--plot", "--method", "search")

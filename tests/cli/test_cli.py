@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import make_measurements
 from tests.sources import fakes
-from veilmap.cli import main
+from veilmap.cli import console, main
 from veilmap.cli.console import visible
 
 LAYERS = ["--hidden", "16", "--activations", "tanh", "--dropout", "0.05"]
@@ -382,3 +382,13 @@ def test_pictures_need_a_folder(capsys, campus_file, tmp_path):
 
 def test_marks_that_turn_the_direction_of_writing_are_spelled_out():
     assert visible("a\u202egpj\u2066\x1b[31m\n") == "a\\u202egpj\\u2066\\x1b[31m\n"
+
+
+def test_columns_that_do_not_fit_follow_in_tables_below(capsys, monkeypatch):
+    monkeypatch.setattr(console, "stdout", type(console.stdout)(width=36, highlight=False))
+    rows = [["home error, m", "12", "34", "56"], ["EMD, m", "1", "2", "3"]]
+    console.print_side_by_side(rows, "", "a" * 8, "b" * 8, "c" * 8)
+    one, other = capsys.readouterr().out.split("\n\n")
+    assert [line.split()[-2:] for line in one.splitlines()[1:]] == [["12", "34"], ["1", "2"]]
+    assert [line.split()[-1] for line in other.splitlines()] == ["c" * 8, "56", "3"]
+    assert "error, m" in other

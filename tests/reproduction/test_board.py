@@ -75,7 +75,8 @@ def test_a_finding_survives_its_way_through_json():
 
 @pytest.mark.parametrize("beside", [None, "chania"])
 def test_the_page_has_every_claim_its_numbers_and_its_verdicts(beside):
-    here = Finding(ClaimOutcome.HOLDS, "7 → 9 √m", "+2", {"search": ClaimOutcome.FAILS})
+    judged = {"search": ClaimOutcome.FAILS, "joint": ClaimOutcome.HOLDS}
+    here = Finding(ClaimOutcome.HOLDS, "7 → 9 √m", "+2", judged)
     there = Finding(ClaimOutcome.UNDECIDED, "5 → 6 √m", "+1", {})
     line = BoardLine("EMD rises", "9.6 → 14.5", "why so", here, there if beside else None)
     entry = BoardEntry("tab:x", "A table", "", (line,), ("x.png",), "veilmap …", 2, 3.0, ("boom",))
@@ -83,8 +84,9 @@ def test_the_page_has_every_claim_its_numbers_and_its_verdicts(beside):
     (row,) = [each for each in text.splitlines() if each.startswith("| EMD rises")]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     middle = ["5 → 6 √m", "+1", "? undecided"] if beside else []
-    under = ["✗", "", "", ""]
+    under = ["✗", "✓"]
     assert cells == ["EMD rises", "9.6 → 14.5", "7 → 9 √m", "+2", "✓ holds", *middle, *under]
+    assert "| verdict | search | joint |" in text
     assert "![A table](img/x.png)" in text
     assert "- EMD rises: why so" in text
     assert "boom" in text

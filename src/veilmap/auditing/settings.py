@@ -32,8 +32,8 @@ class Question(NamesMayBeNumbers):
             packages, whose settings follow a colon: mine:depth=3.
         target: the users to find; by default those with the most measurements.
         targets: how many users to find, if none is named, or all: those with at least three rounds
-            of data. By default as many of them as fit into about two minutes on two cores, counted
-            by their rounds (docs/audit.md), at least one.
+            of data. By default as many of them as fit into about three minutes on two cores,
+            counted by their rounds (docs/audit.md), at least one.
         every: attack every Nth round of a user, from the first.
         max_rmse_loss_db: largest acceptable loss of a recommended configuration, in dB.
         min_home_error_m: smallest acceptable home error of a recommended configuration, in metres.

@@ -15,7 +15,7 @@ from veilmap.attacks.methods import METHODS
 from veilmap.attacks.prior import Prior
 from veilmap.attacks.reconstruction import Outcome, Reconstruction
 from veilmap.attacks.secure_sum import SUM
-from veilmap.cli.console import print_table, progress, say, stdout
+from veilmap.cli.console import print_side_by_side, progress, say, stdout
 from veilmap.cli.data import read_and_say
 from veilmap.cli.file_options import FileOptions, grouped
 from veilmap.metrics.baselines import Reach, is_near, is_no_better
@@ -160,7 +160,7 @@ def _show(run: AttackRun) -> None:
     if run.truth is None:
         say(f"no ground truth: {run.why_no_truth}")
     stdout.print()
-    print_table((*_figures(run), *_work(run)), "", *run.scores, *run.guesses)
+    print_side_by_side([*_figures(run), *_work(run)], "", *run.scores, *run.guesses)
     say(f"\nblind sees no message and knows the area; {_prior(run)}")
     if known.interval_s > LONGEST_WITH_HOURS_S:
         say("\nrounds of more than 3 hours have no hour: home is the heaviest place, work unknown")

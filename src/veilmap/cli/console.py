@@ -83,3 +83,30 @@ def print_table(
     for row in rows:
         made.add_row(*row)
     stdout.print(made)
+
+
+def print_side_by_side(rows: Sequence[Sequence[str]], *columns: str) -> None:
+    """Print named rows; columns that do not fit the terminal follow in tables below."""
+    first = 1
+    while first < len(columns):
+        last = first + 1
+        while last < len(columns) and _fits(_columns_of(rows, columns, first, last + 1)):
+            last += 1
+        stdout.print(_columns_of(rows, columns, first, last))
+        first = last
+        if first < len(columns):
+            stdout.print()
+
+
+def _columns_of(
+    rows: Sequence[Sequence[str]], columns: Sequence[str], first: int, last: int
+) -> Table:
+    made = table(None, columns[0], *columns[first:last])
+    for row in rows:
+        made.add_row(row[0], *row[first:last])
+    return made
+
+
+def _fits(made: Table) -> bool:
+    unbounded = stdout.options.update(max_width=10_000)
+    return stdout.measure(made, options=unbounded).maximum <= stdout.width

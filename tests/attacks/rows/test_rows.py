@@ -111,7 +111,7 @@ def test_updates_that_do_not_fit_the_memory_together_are_halved(monkeypatch):
             raise torch.OutOfMemoryError("no memory")
         return at_one_go(rows, header, observations, device)
 
-    monkeypatch.setattr(places, "_at_once", lambda header, device: 3)
+    monkeypatch.setattr(places, "at_once", lambda header, device: 3)
     monkeypatch.setattr(places, "_at_one_go", crowded)
     found = Rows(grid_cells=60).attack(AttackInput(header, seen))
     assert [each.round for each in found] == [0, 1, 2]
