@@ -12,7 +12,14 @@ from scipy.spatial import KDTree
 
 from veilmap.errors import UserError, out_of_range, refuse, too_low
 from veilmap.metrics.hours import Hours
-from veilmap.metrics.weighted_points import Points, Weights, as_arrays, point_set_faults
+from veilmap.metrics.weighted_points import (
+    Points,
+    Weights,
+    as_arrays,
+    on_squares,
+    point_set_faults,
+    square_numbers,
+)
 from veilmap.wording import counted
 
 # Far finer than a place, and coarse enough that 40,000 points fall on a few thousand squares.
@@ -100,8 +107,8 @@ def find_places(
     hours = None if hours is None else hours.take(np.flatnonzero(held))
     never = np.zeros(len(mass), bool)
     night, work = (hours.night, hours.work) if hours is not None else (never, never)
-    square = _squares(xy_m)
-    centres_m, masses = _on_squares(xy_m, square, np.array([mass, mass * night, mass * work]))
+    square = square_numbers(xy_m, _SQUARE_M)
+    centres_m, masses = on_squares(xy_m, square, np.array([mass, mass * night, mass * work]))
     totals = masses.sum(axis=1)
     return tuple(
         replace(
@@ -145,28 +152,10 @@ def _why_no_home(places: Sequence[Place]) -> NoHome:
     return NoHome.ONE_NIGHT if any(nights) else NoHome.NO_NIGHT
 
 
-def _squares(xy_m: Points) -> NDArray[np.intp]:
-    """The square that each point lies on, numbered from 0."""
-    corner = np.floor(xy_m / _SQUARE_M)
-    _, square = np.unique(corner[:, 0] + 1j * corner[:, 1], return_inverse=True)
-    return square
-
-
 def _nights(hours: Hours, square: NDArray[np.intp], inside: NDArray[np.intp]) -> int:
     """How many different nights have a point on these squares."""
     of_night = hours.night & np.isin(square, inside)
     return len(np.unique(hours.evening[of_night]))
-
-
-def _on_squares(
-    xy_m: Points, square: NDArray[np.intp], masses: NDArray[np.float64]
-) -> tuple[Points, NDArray[np.float64]]:
-    """The mean position of each square's weight, and row by row the masses on the squares."""
-    sums = np.array([np.bincount(square, mass) for mass in masses])
-    # From the middle, because digits are lost in products with large coordinates.
-    middle_m = xy_m.mean(axis=0)
-    moments = [np.bincount(square, masses[0] * axis_m) for axis_m in (xy_m - middle_m).T]
-    return np.column_stack(moments) / sums[0][:, np.newaxis] + middle_m, sums
 
 
 def _discs(

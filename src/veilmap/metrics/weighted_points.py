@@ -65,3 +65,21 @@ def point_set_faults(sets: Sequence[Points], weights: Sequence[Weights]) -> Iter
                 f"the weights of {which} must be finite, none negative and not all 0, "
                 f"got {mass.min():g} to {mass.max():g}"
             )
+
+
+def square_numbers(xy_m: Points, side_m: float) -> NDArray[np.intp]:
+    """The square that each point lies on, numbered from 0."""
+    corner = np.floor(xy_m / side_m)
+    _, square = np.unique(corner[:, 0] + 1j * corner[:, 1], return_inverse=True)
+    return square
+
+
+def on_squares(
+    xy_m: Points, square: NDArray[np.intp], masses: NDArray[np.float64]
+) -> tuple[Points, NDArray[np.float64]]:
+    """The mean position of each square's weight, and row by row the masses on the squares."""
+    sums = np.array([np.bincount(square, mass) for mass in masses])
+    # From the middle, because digits are lost in products with large coordinates.
+    middle_m = xy_m.mean(axis=0)
+    moments = [np.bincount(square, masses[0] * axis_m) for axis_m in (xy_m - middle_m).T]
+    return np.column_stack(moments) / sums[0][:, np.newaxis] + middle_m, sums

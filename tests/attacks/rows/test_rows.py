@@ -22,7 +22,7 @@ from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.heatmap.squares import Squares
 from veilmap.attacks.reconstruction import Outcome
-from veilmap.attacks.rows import places
+from veilmap.attacks.rows import batches, places
 from veilmap.attacks.rows.places import explained
 from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.rows.silence import possible
@@ -111,7 +111,7 @@ def test_updates_that_do_not_fit_the_memory_together_are_halved(monkeypatch):
             raise torch.OutOfMemoryError("no memory")
         return at_one_go(rows, header, observations, device)
 
-    monkeypatch.setattr(places, "at_once", lambda header, device: 3)
+    monkeypatch.setattr(batches, "at_once", lambda header, device: 3)
     monkeypatch.setattr(places, "_at_one_go", crowded)
     found = Rows(grid_cells=60).attack(AttackInput(header, seen))
     assert [each.round for each in found] == [0, 1, 2]

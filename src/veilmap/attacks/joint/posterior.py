@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import torch
@@ -19,10 +20,11 @@ from veilmap.attacks.joint.shared_places import (
     shared_places,
 )
 from veilmap.attacks.reconstruction import Cloud, Reconstruction
-from veilmap.attacks.rows.batches import at_once, in_halves
+from veilmap.attacks.rows.batches import in_batches
 from veilmap.attacks.rows.place_fit import Explained, reconstruction
 from veilmap.attacks.rows.silence import possible_between
 from veilmap.attacks.rows.updated_layers import UpdatedLayers
+from veilmap.federation.observation import Observation
 from veilmap.model.device import torch_device
 
 # Smaller shares are left out of a round's cloud.
@@ -44,10 +46,12 @@ def find_places(given: AttackInput) -> list[Reconstruction]:
             found[i] = each
     seconds = (time.perf_counter() - before) / max(len(given.observations), 1)
     given.on_done(len(given.observations))
-    by_update = {
-        id(each.observation): explained for each, explained in zip(own, found, strict=True)
-    }
-    return [reconstruction(each, by_update.get(id(each)), seconds) for each in given.observations]
+    by_update = {_key(message.observation): each for message, each in zip(own, found, strict=True)}
+    return [reconstruction(each, by_update.get(_key(each)), seconds) for each in given.observations]
+
+
+def _key(observation: Observation) -> tuple[int, str]:
+    return observation.round, observation.user
 
 
 def _messages(given: AttackInput) -> Iterator[Message]:
@@ -98,9 +102,7 @@ def _of_rows(
         of_round = torch.from_numpy(shared.of_round[numbers]).to(device)
         return refit(header, layers, xy_m, of_round, overall)
 
-    size = at_once(header, device)
-    for start in range(0, len(leading), size):
-        batch = range(start, min(start + size, len(leading)))
-        for i, explained in zip(batch, in_halves(work, batch), strict=True):
-            if explained is not None:
-                yield leading[i], explained
+    results = chain.from_iterable(in_batches(work, len(leading), header, device))
+    for i, explained in zip(leading, results, strict=True):
+        if explained is not None:
+            yield i, explained

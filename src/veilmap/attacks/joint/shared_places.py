@@ -21,6 +21,7 @@ from scipy.sparse import csr_array, vstack
 from scipy.spatial import KDTree
 
 from veilmap.attacks.joint.readings import Reading
+from veilmap.metrics.weighted_points import on_squares, square_numbers
 
 Floats = NDArray[np.float64]
 
@@ -126,10 +127,6 @@ def _explained(kernel: csr_array, weights: Floats, shares: Floats) -> Floats:
 
 def _on_squares(xy_m: Floats, weights: Floats, side_m: float) -> tuple[Floats, Floats]:
     """The mean position and the weight of the points on each square, the heaviest first."""
-    corner = np.floor(xy_m / side_m)
-    _, square = np.unique(corner[:, 0] + 1j * corner[:, 1], return_inverse=True)
-    total: Floats = np.bincount(square, weights).astype(np.float64)
-    middle_m = xy_m.mean(axis=0)
-    means = [np.bincount(square, weights * axis_m) / total for axis_m in (xy_m - middle_m).T]
+    means_m, (total,) = on_squares(xy_m, square_numbers(xy_m, side_m), weights[np.newaxis])
     order = np.argsort(-total, kind="stable")
-    return (np.column_stack(means) + middle_m)[order], total[order]
+    return means_m[order], total[order]

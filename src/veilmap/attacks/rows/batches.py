@@ -1,6 +1,6 @@
 """As many updates at once as fit the memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import torch
@@ -9,9 +9,19 @@ from veilmap.federation.side_knowledge import Header
 from veilmap.model.device import free_bytes
 
 Result = TypeVar("Result")
+Work = Callable[[range], list[Result]]
 
 # The share of a GPU's free memory to fill, and about how many parts there are.
 _FILLED, _PARTS = 0.5, 700
+
+
+def in_batches(
+    work: Work[Result], count: int, header: Header, device: torch.device
+) -> Iterator[list[Result]]:
+    """The results for ``count`` updates, batch by batch; ``work`` takes their numbers."""
+    size = at_once(header, device)
+    for start in range(0, count, size):
+        yield _in_halves(work, range(start, min(start + size, count)))
 
 
 def at_once(header: Header, device: torch.device) -> int:
@@ -23,7 +33,7 @@ def at_once(header: Header, device: torch.device) -> int:
     return max(int(_FILLED * free_bytes(device) / (8 * numbers)), 1)
 
 
-def in_halves(work: Callable[[range], list[Result]], some: range) -> list[Result]:
+def _in_halves(work: Work[Result], some: range) -> list[Result]:
     """All at once, or in halves if they do not fit the memory."""
     try:
         return work(some)
@@ -32,4 +42,4 @@ def in_halves(work: Callable[[range], list[Result]], some: range) -> list[Result
             raise
     # Outside the handler, because the error keeps tensors alive.
     middle = len(some) // 2
-    return in_halves(work, some[:middle]) + in_halves(work, some[middle:])
+    return _in_halves(work, some[:middle]) + _in_halves(work, some[middle:])

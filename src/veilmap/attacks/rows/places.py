@@ -8,7 +8,7 @@ from torch import Tensor
 
 from veilmap.attacks.attack import AttackInput
 from veilmap.attacks.reconstruction import Reconstruction
-from veilmap.attacks.rows.batches import at_once, in_halves
+from veilmap.attacks.rows.batches import in_batches
 from veilmap.attacks.rows.place_fit import Explained, reconstruction
 from veilmap.attacks.rows.rows import Rows
 from veilmap.attacks.rows.square_search import SquareSearch
@@ -21,14 +21,12 @@ from veilmap.model.device import torch_device
 def find_places(rows: Rows, given: AttackInput) -> list[Reconstruction]:
     """One reconstruction per update, in their order."""
     device, found = torch_device(given.device), list[Reconstruction]()
-    count, size = len(given.observations), at_once(given.header, device)
 
     def work(some: range) -> list[Reconstruction]:
         return _at_one_go(rows, given.header, [given.observations[i] for i in some], device)
 
-    for start in range(0, count, size):
-        batch = range(start, min(start + size, count))
-        found += in_halves(work, batch)
+    for batch in in_batches(work, len(given.observations), given.header, device):
+        found += batch
         given.on_done(len(batch))
     return found
 
