@@ -9,6 +9,7 @@ timed for a first update and for further ones from the same weights.
 
 import statistics
 import sys
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -29,6 +30,7 @@ from veilmap.attacks.gradient_matching.search import Search
 from veilmap.attacks.gradient_matching.starts import RandomStarts
 from veilmap.attacks.gradient_matching.trajectory import StoppingCriteria, Trajectory
 from veilmap.attacks.heatmap.heatmap import Heatmap
+from veilmap.attacks.joint.joint import Joint
 from veilmap.attacks.leak import leaked_gradient
 from veilmap.attacks.rows.rows import Rows
 
@@ -56,6 +58,7 @@ def measure(quick: bool) -> dict:
             ),
             "rows_s": _median_s(lambda: Rows().attack(AttackInput(fast_header, fast)), repeats)
             / len(fast),
+            "joint_s": _joint_s(fast_header, fast, repeats),
             **_many(header, observations, 50 if quick else 1000),
         },
         "iterations": {
@@ -77,6 +80,14 @@ def _heatmap(header, observations, repeats: int) -> dict:
         "heatmap_s": statistics.median(run[0].seconds for run in runs),
         "heatmap_again_s": statistics.median(each.seconds for run in runs for each in run[1:]),
     }
+
+
+def _joint_s(header, observations, repeats: int) -> float:
+    """Per update, beside the attacks whose readings it takes."""
+    given = AttackInput(header, observations)
+    found = {each.name: each.attack(given) for each in (Rows(), FirstLayer())}
+    beside = replace(given, found=found)
+    return _median_s(lambda: Joint().attack(beside), repeats) / len(observations)
 
 
 def _many(header, observations, count: int) -> dict:
@@ -133,6 +144,7 @@ def show(figures: dict) -> None:
             ("the same, each further update", duration(found["heatmap_again_s"])),
             ("Heatmap() of a FedAvg update", duration(found["heatmap_fedavg_s"])),
             ("Rows of a FedAvg update, η = 1e-3", duration(found["rows_s"])),
+            ("Joint, per FedAvg update, beside Rows", duration(found["joint_s"])),
             (f"Search, each of {many:,} updates", duration(found["search_each_s"])),
             (f"Dlg, each of {many:,} starts, 300 iterations", duration(found["dlg_each_s"])),
         ],
