@@ -1,5 +1,6 @@
 """What one user sent to several towers, attacked together."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -40,7 +41,9 @@ def test_the_command_takes_other_runs(runs, tmp_path, capsys):
     here, there = runs
     options = ["--method", "joint", "--target", TARGET, "--out", tmp_path / "out"]
     shown, _ = run(capsys, "attack", here, *options, "--also", there)
-    assert "joint" in shown
+    assert f"joint also reads what the user sent in: {there}" in shown
+    content = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert content["settings"]["resolved"]["also"] == [str(there)]
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ def _show(run: AttackRun) -> None:
     size = f"area {run.area.width_m / 1000:.2f} km x {run.area.height_m / 1000:.2f} km"
     say(f"{who}: {rounds}, {run.configuration}, {size}, nights by the clock of {run.timezone}")
     say(f"oracle, known to no real server: {', '.join(run.oracle) or 'nothing'}")
+    if run.also:
+        say(f"joint also reads what the user sent in: {', '.join(run.also)}")
     if known.defended and run.target not in known.defended:
         say("this user does not use the defence")
     if run.unread:

@@ -38,7 +38,7 @@ from veilmap.study.attack_files import AttackFolder
 from veilmap.study.attack_notation import OURS
 from veilmap.study.attack_run import AttackRun, best_starts
 from veilmap.study.attack_settings import AttackSettings, Who
-from veilmap.study.elsewhere import Run, messages_elsewhere
+from veilmap.study.elsewhere import Run, messages_elsewhere, run_name
 from veilmap.study.evidence.evidence import Evidence
 from veilmap.study.evidence.opening import open_evidence
 from veilmap.study.guesses import guesses_about
@@ -262,6 +262,7 @@ def _attack(
         predicted=predicted,
         oracle=_oracle(header, {**attacks, **guesses.attacks}),
         unread=unread,
+        also=tuple(map(run_name, also)),
     )
 
 

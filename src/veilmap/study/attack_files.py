@@ -71,6 +71,7 @@ def attack_results(run: AttackRun) -> dict[str, Any]:
         **plain(run.settings),
         "resolved": {
             "attacked": run.path,
+            "also": list(run.also),
             "configuration": run.configuration,
             "target": run.target,
             "timezone": run.timezone,

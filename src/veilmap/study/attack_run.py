@@ -36,6 +36,7 @@ class AttackRun:
         predicted: what Theorems 1 and 2 say of each round, if asked for.
         oracle: what was used that no server has.
         unread: the attacks left out because they cannot read this kind of map.
+        also: the runs of other towers whose messages were attacked with these.
     """
 
     path: str
@@ -54,6 +55,7 @@ class AttackRun:
     predicted: Mapping[int, PredictedError | None] = field(repr=False)
     oracle: tuple[str, ...]
     unread: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def found(self) -> Reconstructions:

@@ -28,12 +28,14 @@ def messages_elsewhere(also: Sequence[Run], header: Header, user: str) -> list[E
     return [_of_run(each, header.side_knowledge.epsg, user) for each in also]
 
 
+def run_name(run: Run) -> str:
+    """How messages and results call a run."""
+    return str(run.path or "a run in memory") if isinstance(run, Evidence) else str(run)
+
+
 def _of_run(run: Run, epsg: int, user: str) -> Elsewhere:
-    updates, name = (
-        (run.updates, run.path or "the other run")
-        if isinstance(run, Evidence)
-        else (open_updates(run), run)
-    )
+    name = run_name(run)
+    updates = run.updates if isinstance(run, Evidence) else open_updates(run)
     its = updates.header.side_knowledge.epsg
     if its != epsg:
         raise UserError(
