@@ -59,7 +59,7 @@ def pooled_error_m(found, data):
 
 
 @pytest.mark.parametrize("offset_dbm", [0.0, -95.0], ids=["raw labels", "centred labels"])
-def test_all_rounds_together_are_no_worse_than_the_best_attack_on_each(offset_dbm):
+def test_all_rounds_together_are_within_a_tenth_of_the_best_attack_on_each(offset_dbm):
     header = make_header(NETWORK, FEDAVG, offset_dbm=offset_dbm)
     seen, data = weeks(header)
     given = AttackInput(header, seen)
@@ -142,7 +142,7 @@ def test_a_reading_is_expected_to_be_farther_off_the_less_it_explains():
 
     def errors_m(cosine):
         changed = {name: [replace(own[0], cosine=cosine)] for name, own in found.items()}
-        (message,) = read_messages(given, changed)
+        (message,) = read_messages(replace(given, found=changed))
         return {each.by: each.error_m for each in message.readings}
 
     sharp, blurred = errors_m(0.999), errors_m(0.9)
@@ -161,7 +161,7 @@ def test_rows_lead_where_they_say_clearly_more():
             "rows": [replace(rows, cosine=of_rows)],
             "first_layer": [replace(first, cosine=of_first)],
         }
-        return read_messages(given, found)[0]
+        return read_messages(replace(given, found=found))[0]
 
     assert message(0.99, 0.9).rows_lead
     assert not message(0.9, 0.9999).rows_lead

@@ -57,9 +57,10 @@ def _key(observation: Observation) -> tuple[int, str]:
 def _messages(given: AttackInput) -> Iterator[Message]:
     """Those of the run, then those to other towers."""
     quiet = replace(given, on_done=lambda count: None)
-    yield from read_messages(quiet, given.found)
+    yield from read_messages(quiet)
     for header, observations in given.elsewhere:
-        yield from read_messages(replace(quiet, header=header, observations=observations), {})
+        there = replace(quiet, header=header, observations=observations, found={})
+        yield from read_messages(there)
 
 
 def _shared(messages: Sequence[Message], device: torch.device) -> SharedPlaces:

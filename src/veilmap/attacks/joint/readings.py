@@ -1,6 +1,6 @@
 """What single messages say of places, and how far off that may be."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
@@ -67,12 +67,10 @@ class Message:
         return self.best.by is Rows and is_clear
 
 
-def read_messages(
-    given: AttackInput, found: Mapping[str, Sequence[Reconstruction]]
-) -> list[Message]:
-    """The messages with their readings; ``found`` are those that were made before, by method."""
+def read_messages(given: AttackInput) -> list[Message]:
+    """The messages with their readings; those that were made before are not made again."""
     attacks: list[Attack] = [each for each in (Rows(), FirstLayer()) if each.reads(given.header)]
-    read = {type(each): found.get(each.name) or each.attack(given) for each in attacks}
+    read = {type(each): given.found.get(each.name) or each.attack(given) for each in attacks}
     messages = []
     for i, observation in enumerate(given.observations):
         own = [_reading(by, every[i], given.header) for by, every in read.items()]

@@ -38,7 +38,7 @@ def refit(
     price = _PRICE * _HALF_PRICE / (support / support[:, :1] + _HALF_PRICE)
     rows_fit = SquareSearch.of(Rows(), header, layers).place_fit
     candidates, target = rows_fit.begin(xy_m[order], support > 0, weights), rows_fit.target
-    # On known places columns may always have noise ψ: they cannot take the part of squares.
+    # Noise ψ of columns always takes part: judging it, as the search does, doubles the time here.
     has_noise = torch.ones_like(support[:, :1])
     fit = rows_fit.fit(candidates, target, has_noise, _STEPS, price)
     return rows_fit.read(candidates, target, has_noise, fit)
